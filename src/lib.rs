@@ -1,0 +1,2 @@
+//! Facade.
+#![forbid(unsafe_code)]

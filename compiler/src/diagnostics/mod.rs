@@ -1,0 +1,1 @@
+//! Codes, explanations and rendering of diagnostics.

@@ -1,0 +1,1 @@
+//! Fusion: which nodes become one kernel.

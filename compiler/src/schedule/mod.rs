@@ -1,0 +1,1 @@
+//! Launches, their order and their edges.

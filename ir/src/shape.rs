@@ -33,8 +33,7 @@ impl Shape {
     /// Number of elements, or `None` where the product of the non-zero extents does not fit in an `i64`
     /// (so a shape with a zero extent is empty only if its other extents are sane).
     pub fn elements(&self) -> Option<usize> {
-        let product =
-            self.0.iter().filter(|&&d| d != 0).try_fold(1i64, |n, &d| n.checked_mul(i64::try_from(d).ok()?))?;
+        let product = self.0.iter().filter(|&&d| d != 0).try_fold(1i64, |n, &d| n.checked_mul(i64::try_from(d).ok()?))?;
         if self.0.contains(&0) { Some(0) } else { usize::try_from(product).ok() }
     }
 

@@ -35,6 +35,7 @@ mod literal;
 mod op;
 mod origin;
 pub mod plan;
+pub mod rounding;
 mod shape;
 mod target;
 pub mod text;

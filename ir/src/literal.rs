@@ -1,6 +1,7 @@
 //! `Literal`: one element of any dtype, by its bits.
 
 use crate::DType;
+use crate::rounding::{bf16_from_f64, f16_from_f64};
 use half::{bf16, f16};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -34,8 +35,8 @@ impl Literal {
             DType::I32 => value as i32 as u32 as u64,
             DType::U32 => value as u32 as u64,
             DType::I64 => value as i64 as u64,
-            DType::F16 => u64::from(f16::from_f64(value).to_bits()),
-            DType::BF16 => u64::from(bf16::from_f64(value).to_bits()),
+            DType::F16 => u64::from(f16_from_f64(value).to_bits()),
+            DType::BF16 => u64::from(bf16_from_f64(value).to_bits()),
             DType::F32 => u64::from((value as f32).to_bits()),
             DType::F64 => value.to_bits(),
         };

@@ -22,7 +22,8 @@ pub(crate) trait DeviceBackend: Send + Sync {
 
     /// Allocates the plan's memory, fills constants and states, and makes the plan ready to launch. The plan was
     /// verified, and the arrays fit its tables.
-    fn load(&self, plan: Arc<Plan>, constants: &[Array], states: &[Array]) -> Result<Box<dyn ExecutableBackend>, Error>;
+    fn load(&self, plan: Arc<Plan>, constants: &[Array], states: &[Array])
+    -> Result<Box<dyn ExecutableBackend>, Error>;
 }
 
 /// Bytes for a copied input.

@@ -53,7 +53,12 @@ impl DeviceBackend for Host {
         Ok(array.host()?)
     }
 
-    fn load(&self, plan: Arc<Plan>, constants: &[Array], states: &[Array]) -> Result<Box<dyn ExecutableBackend>, Error> {
+    fn load(
+        &self,
+        plan: Arc<Plan>,
+        constants: &[Array],
+        states: &[Array],
+    ) -> Result<Box<dyn ExecutableBackend>, Error> {
         let mut memory = Memory::new(&plan)?;
         for (constant, array) in plan.constants.iter().zip(constants) {
             memory.write(Slot { buffer: constant.buffer, offset: 0 }, &plan, &array.bytes()?);
@@ -193,7 +198,8 @@ impl ExecutableBackend for HostExecutable {
     }
 
     fn view(&self, slot: Slot, bytes: u64) -> View {
-        let memory: Arc<dyn Any + Send + Sync> = Arc::new(HostView { memory: self.memory.clone(), plan: self.plan.clone(), slot });
+        let memory: Arc<dyn Any + Send + Sync> =
+            Arc::new(HostView { memory: self.memory.clone(), plan: self.plan.clone(), slot });
         View { place: "host".into(), memory, offset: 0, bytes }
     }
 
@@ -221,8 +227,9 @@ struct HostView {
 
 /// The bytes that a view of a host executable shows.
 fn read_view(view: &View) -> Result<Vec<u8>, Error> {
-    let host = view.memory.downcast_ref::<HostView>().ok_or_else(|| {
-        Error::Internal(format!("an output on {} reached the host without being copied", view.place))
-    })?;
+    let host = view
+        .memory
+        .downcast_ref::<HostView>()
+        .ok_or_else(|| Error::Internal(format!("an output on {} reached the host without being copied", view.place)))?;
     Ok(lock(&host.memory).read(host.slot, &host.plan, view.bytes as usize).to_vec())
 }

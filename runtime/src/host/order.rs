@@ -34,8 +34,7 @@ impl Orders {
         let mut ready: Vec<usize> = (0..waits.len()).filter(|&i| waits[i] == 0).collect();
         let mut order = Vec::with_capacity(waits.len());
         while !ready.is_empty() {
-            state = splitmix(state);
-            let launch = ready.swap_remove((state % ready.len() as u64) as usize);
+            let launch = ready.swap_remove((splitmix(&mut state) % ready.len() as u64) as usize);
             order.push(launch);
             for &next in &self.successors[launch] {
                 waits[next as usize] -= 1;
@@ -49,9 +48,11 @@ impl Orders {
     }
 }
 
-/// One step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
-fn splitmix(state: u64) -> u64 {
-    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014): advances the state
+/// and returns the next number.
+fn splitmix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -1,7 +1,7 @@
 //! What a device must be able to do, so that [`Device`](crate::Device) and [`Executable`](crate::Executable) need
 //! not know which one they have.
 
-use crate::{ReplayCost, View};
+use crate::{BareLaunches, ReplayCost, View};
 use monograph_ir::plan::{Plan, Slot};
 use monograph_ir::{Array, Error, Target};
 use std::sync::Arc;
@@ -66,6 +66,9 @@ pub(crate) trait ExecutableBackend: Send {
 
     /// What the last replay cost, and starts counting anew.
     fn take_cost(&mut self) -> ReplayCost;
+
+    /// Launches the plan as it stands, without looking at inputs, so many times, and measures that.
+    fn measure_bare_launches(&self, launches: u32) -> Result<BareLaunches, Error>;
 
     /// The CUDA graph in DOT, as the driver prints it; `None` where there is none.
     fn driver_dot(&self) -> Result<Option<String>, Error>;

@@ -1,5 +1,7 @@
 //! `ReplayCost`: which driver calls and bytes a replay took.
 
+use std::time::Duration;
+
 /// What one replay asked of the driver. On the host all but `launches` and `bytes_copied` are zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReplayCost {
@@ -13,4 +15,13 @@ pub struct ReplayCost {
     pub patched_nodes: u32,
     /// Waits of the host for the device.
     pub waits: u32,
+}
+
+/// What launches cost without any of the work of a replay around them. Times are of one launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BareLaunches {
+    /// How long the call took on the host.
+    pub host: Duration,
+    /// How long the device took, by events around all launches.
+    pub device: Duration,
 }

@@ -1,7 +1,7 @@
 //! `Executable`: a plan on a device, to be replayed; and `Output`, what a replay leaves behind.
 
 use crate::backend::{Bytes, ExecutableBackend};
-use crate::{Device, ReplayCost, View};
+use crate::{BareLaunches, Device, ReplayCost, View};
 use monograph_ir::plan::{Plan, Value};
 use monograph_ir::tree::{Data, HasSpec, Leaf, Source};
 use monograph_ir::{Array, Binding, Element, Error, Spec};
@@ -177,6 +177,15 @@ impl Executable {
     /// [`Error::Device`] where one has failed.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.backend.synchronize()
+    }
+
+    /// Launches the plan as it stands so many times, and measures that: what a replay is compared with. State moves
+    /// on as with replays.
+    ///
+    /// # Errors
+    /// [`Error::Device`] on the host, which launches nothing, and where the device refuses.
+    pub fn measure_bare_launches(&self, launches: u32) -> Result<BareLaunches, Error> {
+        self.backend.measure_bare_launches(launches)
     }
 
     /// What the last replay cost.

@@ -13,7 +13,7 @@ mod executable;
 mod host;
 mod view;
 
-pub use cost::ReplayCost;
+pub use cost::{BareLaunches, ReplayCost};
 pub use device::Device;
 pub use executable::{Executable, Output};
 pub use host::HostOptions;

@@ -8,11 +8,11 @@ mod memory;
 mod order;
 
 use crate::backend::{Bytes, DeviceBackend, ExecutableBackend};
-use crate::{ReplayCost, View};
+use crate::{BareLaunches, ReplayCost, View};
 use memory::Memory;
 use monograph_ir::interp::{self, Tensor};
 use monograph_ir::plan::{Plan, Region, Slot, Work};
-use monograph_ir::{Array, Error, Spec, Target};
+use monograph_ir::{Array, DeviceError, DeviceErrorKind, Error, Spec, Target};
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -211,6 +211,15 @@ impl ExecutableBackend for HostExecutable {
 
     fn take_cost(&mut self) -> ReplayCost {
         std::mem::take(&mut self.cost)
+    }
+
+    fn measure_bare_launches(&self, _launches: u32) -> Result<BareLaunches, Error> {
+        Err(Error::Device(DeviceError {
+            kind: DeviceErrorKind::Unavailable,
+            call: None,
+            code: None,
+            message: "the host launches no graph that could be measured".into(),
+        }))
     }
 
     fn driver_dot(&self) -> Result<Option<String>, Error> {

@@ -3,8 +3,8 @@
 //! Prints a table and one line of JSON with the device's name. Without a CUDA device it says so and measures nothing.
 //! `cargo bench --bench launch`.
 
-use monograph::prelude::*;
 use monograph::Options;
+use monograph::prelude::*;
 use std::time::Instant;
 
 const ROUNDS: usize = 11;
@@ -42,7 +42,10 @@ fn main() -> monograph::Result<()> {
     };
     println!("device: {}", device.describe());
     println!("host time of one call over {LAUNCHES} calls, median of {ROUNDS} rounds (lowest, highest), µs");
-    println!("{:>6} {:>22} {:>22} {:>7} {:>12} {:>12}", "nodes", "replay", "bare launch", "ratio", "device", "per node");
+    println!(
+        "{:>6} {:>22} {:>22} {:>7} {:>12} {:>12}",
+        "nodes", "replay", "bare launch", "ratio", "device", "per node"
+    );
     let x = device.upload(&Array::zeros::<f32>([64])?)?;
     let mut rows = Vec::new();
     for nodes in [1, 10, 100, 1000] {

@@ -50,7 +50,8 @@ fn main() -> monograph::Result<()> {
 
     let t = (REPLAYS * STEPS_PER_REPLAY) as f64 * ratio * h * h;
     let found = exe.state()?.to_vec::<f32>()?;
-    let error = (0..N * N).map(|i| (f64::from(found[i]) - (-2.0 * PI * PI * t).exp() * mode(i)).abs()).fold(0.0, f64::max);
+    let error =
+        (0..N * N).map(|i| (f64::from(found[i]) - (-2.0 * PI * PI * t).exp() * mode(i)).abs()).fold(0.0, f64::max);
     println!("error       {error:.2e} against the analytic solution");
     // The scheme's own error: second order in h, with this ratio of the steps.
     assert!(error < 1e-3, "the solution is off by {error:e}");

@@ -48,7 +48,10 @@ fn main() -> monograph::Result<()> {
         let probabilities = exe.replay(&x)?.to_vec::<f32>()?;
         let expected = reference(&model, &x)?;
         let error = relative_error(&probabilities, &expected);
-        println!("replay {replay}    class of row 0: {}, relative error {error:.1e}", largest(&probabilities[..classes]));
+        println!(
+            "replay {replay}    class of row 0: {}, relative error {error:.1e}",
+            largest(&probabilities[..classes])
+        );
         assert!(error < 1e-5, "the device disagrees with plain Rust by {error:e}");
     }
 
@@ -61,7 +64,10 @@ fn main() -> monograph::Result<()> {
         exe.replay(&x)?;
     }
     exe.synchronize()?;
-    println!("time        {:.2} µs per replay over {rounds}", started.elapsed().as_secs_f64() * 1e6 / f64::from(rounds));
+    println!(
+        "time        {:.2} µs per replay over {rounds}",
+        started.elapsed().as_secs_f64() * 1e6 / f64::from(rounds)
+    );
     Ok(())
 }
 

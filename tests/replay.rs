@@ -208,11 +208,9 @@ fn a_chain_is_one_node_fused_and_one_kernel_unfused() {
 #[test]
 fn zero_size_tensors_pass_through_everything() {
     for device in devices() {
-        let program = trace(
-            |(x, y)| (x + y, x.sum(0), x.t().matmul(y), x.exp()),
-            (f32::spec([0, 3]), f32::spec([0, 3])),
-        )
-        .unwrap();
+        let program =
+            trace(|(x, y)| (x + y, x.sum(0), x.t().matmul(y), x.exp()), (f32::spec([0, 3]), f32::spec([0, 3])))
+                .unwrap();
         let mut exe = device.compile(&program).unwrap();
         let empty = Array::zeros::<f32>([0, 3]).unwrap();
         let (sum, columns, product, exponential) = exe.replay((&empty, &empty)).unwrap();

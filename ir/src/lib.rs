@@ -38,6 +38,8 @@ pub mod plan;
 pub mod rounding;
 mod shape;
 mod target;
+#[doc(hidden)]
+pub mod testing;
 pub mod text;
 mod toolchain;
 pub mod tree;

@@ -41,7 +41,7 @@ pub(super) fn parse(log: &str) -> BTreeMap<String, KernelResources> {
 fn read_line(line: &str, kernel: &mut KernelResources) {
     let text = line.split_once([':', '.']).map_or(line, |(_, text)| text);
     for item in text.split(',') {
-        let item = item.trim().trim_start_matches("Used ");
+        let item = item.trim().trim_start_matches("Used ").trim_start_matches("used ");
         let Some((number, unit)) = item.split_once(' ') else { continue };
         let Ok(number) = number.parse() else { continue };
         match unit {

@@ -125,7 +125,7 @@ impl DriverError {
                 }
             }
         };
-        // Without the library (only a fault injected by a test gets here so) the looks-up would panic.
+        // Without the library (only a fault injected by a test gets here so) the look-ups would panic.
         let (name, detail) = if super::library::is_loaded() {
             (text(sys::cuGetErrorName), text(sys::cuGetErrorString))
         } else {

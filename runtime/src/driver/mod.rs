@@ -4,8 +4,9 @@
 //! - One type owns each driver handle, and holds an [`Arc`](std::sync::Arc) of what the handle needs to stay alive
 //!   (a function its module, a graph its modules and events, everything its [`Context`]). Fields are therefore dropped
 //!   after the handle is.
-//! - Every driver call goes through [`Context::call`] (or [`Context::call_raw`]), the one seam where a test can make
-//!   a call fail. The hook belongs to the context, so devices never disturb each other.
+//! - Every call on a context goes through [`Context::call`] (or [`Context::call_raw`]), the one seam where a test can
+//!   make a call fail. The hook belongs to the context, so devices never disturb each other. Calls that find or create
+//!   a context, and those that destroy something, are not intercepted.
 //! - A failed destruction is logged at once. It is never kept to surface at a later, unrelated call.
 //! - The device is asynchronous: whoever enqueues work keeps the memory of that work alive until an event or a
 //!   synchronization says that it is done. These types bound every copy, but they cannot see into a kernel.

@@ -142,11 +142,7 @@ impl Executable {
     /// # Errors
     /// [`Error::Device`] where a launch has failed.
     pub fn states(&self) -> Result<Vec<Array>, Error> {
-        self.plan
-            .states
-            .iter()
-            .map(|s| self.read(&s.spec, Slot { buffer: s.buffer, offset: 0 }))
-            .collect()
+        self.plan.states.iter().map(|s| self.read(&s.spec, Slot { buffer: s.buffer, offset: 0 })).collect()
     }
 
     /// Replaces every state. All are checked before any is written.

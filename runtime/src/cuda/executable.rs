@@ -122,7 +122,10 @@ impl CudaExecutable {
                 kind: DeviceErrorKind::WrongDevice,
                 call: None,
                 code: None,
-                message: format!("an output on {} cannot feed {here} directly; copy it out: `output.to_array()?`", view.place),
+                message: format!(
+                    "an output on {} cannot feed {here} directly; copy it out: `output.to_array()?`",
+                    view.place
+                ),
             })),
         }
     }

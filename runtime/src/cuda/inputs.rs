@@ -38,10 +38,13 @@ impl Staging {
     /// Staging for a region of that many bytes.
     pub(super) fn new(context: &Arc<Context>, bytes: usize) -> Result<Staging, DriverError> {
         let count = if bytes == 0 { 0 } else { BLOCKS };
-        let block = |_| {
-            Ok(Block { memory: PinnedMemory::new(context, bytes)?, copied: Event::new(context)?, used: false })
-        };
-        Ok(Staging { blocks: (0..count).map(block).collect::<Result<_, DriverError>>()?, current: 0, filled: Vec::new() })
+        let block =
+            |_| Ok(Block { memory: PinnedMemory::new(context, bytes)?, copied: Event::new(context)?, used: false });
+        Ok(Staging {
+            blocks: (0..count).map(block).collect::<Result<_, DriverError>>()?,
+            current: 0,
+            filled: Vec::new(),
+        })
     }
 
     /// Puts bytes at an offset of the region. Returns whether the host had to wait for an earlier replay's copy.

@@ -6,9 +6,9 @@ mod executable;
 mod inputs;
 mod storage;
 
+use crate::NvrtcToolchain;
 use crate::backend::{DeviceBackend, ExecutableBackend};
 use crate::driver::{Context, DeviceMemory, Stream};
-use crate::NvrtcToolchain;
 use error::WithContext as _;
 use monograph_ir::plan::Plan;
 use monograph_ir::{Array, Error, Target, Toolchain};
@@ -72,14 +72,22 @@ impl DeviceBackend for Cuda {
         Ok(Array::from_storage(array.spec().clone(), Arc::new(storage))?)
     }
 
-    fn load(&self, plan: Arc<Plan>, constants: &[Array], states: &[Array]) -> Result<Box<dyn ExecutableBackend>, Error> {
+    fn load(
+        &self,
+        plan: Arc<Plan>,
+        constants: &[Array],
+        states: &[Array],
+    ) -> Result<Box<dyn ExecutableBackend>, Error> {
         let missing: Vec<_> = plan.programs.iter().filter(|p| p.cubin.is_none()).cloned().collect();
         let mut compiled = self.toolchain.compile(&missing, &self.target())?.into_iter();
         let mut cubins = Vec::with_capacity(plan.programs.len());
         for program in &plan.programs {
             cubins.push(match &program.cubin {
                 Some(cubin) => cubin.clone(),
-                None => compiled.next().map(|b| b.cubin).ok_or_else(|| Error::Internal("a program was not compiled".into()))?,
+                None => compiled
+                    .next()
+                    .map(|b| b.cubin)
+                    .ok_or_else(|| Error::Internal("a program was not compiled".into()))?,
             });
         }
         build::load(self, plan, &cubins, constants, states).map(|e| Box::new(e) as Box<dyn ExecutableBackend>)

@@ -135,7 +135,7 @@ impl HostExecutable {
                 let results = interp::evaluate(&kernel.body, &inputs)
                     .map_err(|e| Error::Internal(format!("kernel {} cannot be interpreted: {e}", kernel.name)))?;
                 for (&slot, result) in writes.iter().zip(&results) {
-                    memory.write(slot, &self.plan, &result.bytes());
+                    memory.write(slot, &self.plan, result.bytes());
                 }
                 Ok(())
             }

@@ -256,3 +256,15 @@ fn nesting_is_limited() {
     let graph = parse(&legal, "").unwrap();
     assert_eq!(parse(&text::print(&graph), "").unwrap(), graph);
 }
+
+#[test]
+fn large_texts_take_linear_time() {
+    let mut text = "graph @long(%x0: f32[2]) {\n".to_string();
+    for i in 1..=50_000 {
+        text += &format!("  %x{i} = add %x{}, %x{}\n", i - 1, i / 2);
+    }
+    text += "  return %x50000\n}\n";
+    let graph = parse(&text, "").unwrap();
+    assert_eq!(graph.len(), 50_001);
+    assert_eq!(parse(&print(&graph), "").unwrap(), graph);
+}

@@ -3,4 +3,4 @@ graph @f(%input: f32[2]) {
   return %y
 }
 // ==== expected
-// error 2:12: `%inptu` is not defined above
+// error 2:12: `%inptu` is not defined above; did you mean `%input`?

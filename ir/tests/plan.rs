@@ -193,6 +193,7 @@ fn rule_5_edges() {
     broken("from launch 2 to 1", |p| p.edges.push(edge(2, 1)));
     broken("from launch 2 to 2", |p| p.edges.push(edge(2, 2)));
     broken("from launch 2 to 6", |p| p.edges.push(edge(2, 6)));
+    broken("programmatic edge from launch 2 to 5 does not join", |p| p.edges[4].kind = EdgeKind::Programmatic);
     broken("from launch 0 to 1 is there twice", |p| {
         p.edges.push(Edge { kind: EdgeKind::Programmatic, ..p.edges[0] });
     });
@@ -238,6 +239,8 @@ fn rule_7_index_maps() {
     broken("from -1 to 2", |p| p.kernels[0].writes[0].map = map(2, &[-1]));
     broken("from 0 to 27670116110564327421", |p| p.kernels[0].reads[0].map = map(0, &[i64::MAX]));
     broken("more points than 2^63", |p| p.kernels[0].domain = [usize::MAX].into());
+    broken("the 3 points of the domain cannot write the 4 elements", |p| p.kernels[0].domain = [3].into());
+    broken("the 0 points of the domain", |p| p.kernels[0].domain = [0].into());
     sound(|p| p.kernels[0].reads[1].map = map(3, &[-1]));
     sound(|p| p.kernels[1].reads[0].map = map(2, &[0]));
 }

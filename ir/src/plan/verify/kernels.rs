@@ -17,7 +17,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), PlanError> {
         }
         for (what, accesses) in [("read", &kernel.reads), ("write", &kernel.writes)] {
             for (number, access) in accesses.iter().enumerate() {
-                if let Err(e) = index(access, &kernel.domain) {
+                if let Err(e) = index(access, &kernel.domain, what == "write") {
                     return wrong(format!("{what} {number}: {e}"));
                 }
             }
@@ -61,15 +61,22 @@ fn not_runnable(graph: &Graph) -> Option<&'static str> {
     })
 }
 
-fn index(access: &Access, domain: &Shape) -> Result<(), String> {
+fn index(access: &Access, domain: &Shape, writes: bool) -> Result<(), String> {
     let IndexMap::Affine { offset, strides } = &access.map else {
         return Ok(());
     };
     if strides.len() != domain.rank() {
         return Err(format!("{} strides for a domain of {} dimensions", strides.len(), domain.rank()));
     }
-    if domain.elements().is_none() {
+    let Some(points) = domain.elements() else {
         return Err(format!("the domain {domain} has more points than 2^63"));
+    };
+    let elements = access.spec.shape.elements().unwrap_or(0);
+    if writes && points < elements {
+        return Err(format!(
+            "the {points} points of the domain cannot write the {elements} elements of {}",
+            access.spec
+        ));
     }
     if domain.is_empty() {
         return Ok(());
@@ -81,8 +88,7 @@ fn index(access: &Access, domain: &Shape) -> Result<(), String> {
         low += span.min(0);
         high += span.max(0);
     }
-    let elements = access.spec.shape.elements().unwrap_or(0) as i128;
-    if low < 0 || high >= elements {
+    if low < 0 || high >= elements as i128 {
         return Err(format!(
             "the index map reaches from {low} to {high} in {}, which has {elements} elements",
             access.spec

@@ -104,7 +104,7 @@ fn touch(plan: &Plan, slot: Slot, size: u64, element: u64) -> Result<Option<Byte
     if size == 0 {
         return Ok(None);
     }
-    if buffer.alignment < element || slot.offset % element != 0 {
+    if buffer.alignment < element || !slot.offset.is_multiple_of(element) {
         return Err(format!(
             "is not aligned to its elements of {element} bytes at {} of buffer {}",
             slot.offset, slot.buffer.0

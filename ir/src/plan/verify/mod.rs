@@ -9,11 +9,13 @@
 //! 3. Every input, state and constant has a buffer of its own, in the region of its kind, large enough and aligned for
 //!    its elements. Names are not empty and differ within a table.
 //! 4. Outputs and probes lie inside their buffers, aligned for their elements.
-//! 5. Edges go forward in index order between launches that exist, and none is there twice.
+//! 5. Edges go forward in index order between launches that exist, and none is there twice; programmatic ones join
+//!    kernels.
 //!
 //! **Kernels** (`kernels`)
 //! 6. The body is a valid graph of ops that can run; its parameters are the reads, its outputs the writes.
-//! 7. Every affine index map has one stride a dimension and stays inside its tensor.
+//! 7. Every affine index map has one stride a dimension and stays inside its tensor; that of a write has at least one
+//!    point for each element.
 //! 8. Every variant has a program, a symbol, and a geometry within the limits of CUDA and of the target.
 //!
 //! **Launches** (`launches`)

@@ -1,7 +1,7 @@
 //! Rules 1 to 5: version, buffers, the tables of values, edges.
 
 use super::{PlanError, fail};
-use crate::plan::{BufferId, DeviceId, MAX_LAUNCHES, PLAN_VERSION, Plan, Region, Slot};
+use crate::plan::{BufferId, DeviceId, EdgeKind, MAX_LAUNCHES, PLAN_VERSION, Plan, Region, Slot, Work};
 use crate::{Binding, Spec};
 use std::collections::BTreeSet;
 
@@ -102,7 +102,7 @@ fn place(plan: &Plan, what: &str, name: &str, spec: &Spec, slot: Slot) -> Result
         ));
     }
     let element = spec.dtype.size() as u64;
-    if bytes > 0 && (buffer.alignment < element || slot.offset % element != 0) {
+    if bytes > 0 && (buffer.alignment < element || !slot.offset.is_multiple_of(element)) {
         return fail(format!(
             "{what} `{name}`, {spec}, is not aligned to its elements at {} of buffer {number}",
             slot.offset
@@ -133,6 +133,10 @@ fn edges(plan: &Plan) -> Result<(), PlanError> {
                 "the edge from launch {from} to {to} does not go forward, or there is no such launch among {}",
                 plan.launches.len()
             ));
+        }
+        let joins_kernels = [from, to].iter().all(|&l| matches!(plan.launches[l].work, Work::Kernel { .. }));
+        if edge.kind == EdgeKind::Programmatic && !joins_kernels {
+            return fail(format!("the programmatic edge from launch {from} to {to} does not join two kernels"));
         }
         pairs.push((from, to));
     }

@@ -22,9 +22,10 @@
 
 #![forbid(unsafe_code)]
 
-pub mod array;
+mod array;
 pub mod diagnostic;
 mod dtype;
+mod element;
 mod elementwise;
 mod error;
 mod graph;
@@ -38,10 +39,13 @@ mod shape;
 mod target;
 pub mod text;
 mod toolchain;
+mod tree;
 mod verify;
 
+pub use array::{AlignedBytes, Array, ArrayError, Storage, StorageId};
 pub use diagnostic::{Code, Diagnostic, Note};
 pub use dtype::{DType, UnknownDType};
+pub use element::Element;
 pub use elementwise::{Domain, Elementwise};
 pub use error::{DeviceError, DeviceErrorKind, Error};
 pub use graph::{Binding, Graph, Node, NodeId, Output, OutputKind, Param, ParamKind, Type, ValueId, ValueMap};
@@ -52,4 +56,8 @@ pub use origin::Origin;
 pub use shape::{Shape, Spec};
 pub use target::Target;
 pub use toolchain::{Binary, Measure, Resources, Toolchain};
+pub use tree::{
+    Bind, ConversionError, Data, Difference, Entry, Form, HasSpec, InputSpec, Key, KeyPart, Leaf, Outputs, Path, Scalar,
+    Segment, Signature, Source, Tree, leaves, map, paths, try_map,
+};
 pub use verify::{VerifyError, verify};

@@ -214,15 +214,38 @@ mod tests {
         fails("struct Model<T: Clone> { w: T }", message);
         fails("struct Model<T> where T: Clone { w: T }", message);
         fails("struct Model<T> where Vec<T>: Clone { w: T }", message);
-        assert!(tree(&syn::parse_quote!(struct Model<T> where String: Clone { w: T })).is_ok());
+        assert!(
+            tree(&syn::parse_quote!(
+                struct Model<T>
+                where
+                    String: Clone,
+                {
+                    w: T,
+                }
+            ))
+            .is_ok()
+        );
     }
 
     #[test]
     fn options_are_checked() {
         fails("#[tree(rename = \"x\")] struct Model<T> { w: T }", "the only option is `crate = \"path\"`");
-        let default = tree(&syn::parse_quote!(struct Model<T> { w: T })).unwrap().to_string();
+        let default = tree(&syn::parse_quote!(
+            struct Model<T> {
+                w: T,
+            }
+        ))
+        .unwrap()
+        .to_string();
         assert!(default.contains(":: monograph :: Tree"), "{default}");
-        let renamed = tree(&syn::parse_quote!(#[tree(crate = "a::b")] struct Model<T> { w: T })).unwrap().to_string();
+        let renamed = tree(&syn::parse_quote!(
+            #[tree(crate = "a::b")]
+            struct Model<T> {
+                w: T,
+            }
+        ))
+        .unwrap()
+        .to_string();
         assert!(renamed.contains("a :: b :: Tree") && !renamed.contains("monograph"), "{renamed}");
     }
 }

@@ -22,7 +22,7 @@
 
 #![forbid(unsafe_code)]
 
-mod array;
+pub mod array;
 pub mod diagnostic;
 mod dtype;
 mod element;
@@ -35,11 +35,14 @@ mod literal;
 mod op;
 mod origin;
 pub mod plan;
+pub mod rounding;
 mod shape;
 mod target;
+#[doc(hidden)]
+pub mod testing;
 pub mod text;
 mod toolchain;
-mod tree;
+pub mod tree;
 mod verify;
 
 pub use array::{AlignedBytes, Array, ArrayError, Storage, StorageId};

@@ -1,1 +1,301 @@
-//! Symbolic index maps.
+//! Symbolic index maps: which element of an operand an element of the result needs.
+//!
+//! An [`Index`] is a sum of atoms with integer coefficients in a normal form, so that equal maps compare equal,
+//! strides can be read off, and the quotients and remainders of a reshape vanish where extents line up. [`through`]
+//! maps the indices of a result to those of an operand for the ops that only rename indices.
+
+mod view;
+
+pub use view::through;
+
+use std::collections::BTreeMap;
+
+/// Something an index is made of. Every atom knows its range, which is what simplification lives on.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Atom {
+    /// A loop variable in `0..extent`.
+    Var {
+        /// Which one.
+        id: u32,
+        /// One past its greatest value; at least 1.
+        extent: i64,
+    },
+    /// An integer computed in the kernel, known to lie in `0..extent` (after clamping).
+    Value {
+        /// Which one; the generator of code gives it meaning.
+        id: u32,
+        /// One past its greatest value; at least 1.
+        extent: i64,
+    },
+    /// Quotient, rounded down.
+    Div(Box<Index>, i64),
+    /// Remainder, not negative.
+    Mod(Box<Index>, i64),
+    /// Limited to `0..extent`.
+    Clamp(Box<Index>, i64),
+}
+
+/// `constant + Σ coefficient · atom`; no coefficient is zero.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Index {
+    /// The part without atoms.
+    pub constant: i64,
+    /// The rest.
+    pub terms: BTreeMap<Atom, i64>,
+}
+
+impl Atom {
+    /// Smallest and greatest value, both included.
+    pub fn range(&self) -> (i64, i64) {
+        match self {
+            Atom::Var { extent, .. } | Atom::Value { extent, .. } | Atom::Clamp(_, extent) => (0, (extent - 1).max(0)),
+            Atom::Div(index, by) => {
+                let (low, high) = index.range();
+                (low.div_euclid(*by), high.div_euclid(*by))
+            }
+            Atom::Mod(_, by) => (0, by - 1),
+        }
+    }
+}
+
+impl Index {
+    /// A number.
+    pub fn constant(constant: i64) -> Index {
+        Index { constant, terms: BTreeMap::new() }
+    }
+
+    /// A loop variable in `0..extent`; the constant 0 where the extent is 1.
+    pub fn var(id: u32, extent: usize) -> Index {
+        if extent <= 1 { Index::default() } else { Index::atom(Atom::Var { id, extent: extent as i64 }) }
+    }
+
+    /// A value of the kernel, known to lie in `0..extent`.
+    pub fn value(id: u32, extent: usize) -> Index {
+        if extent <= 1 { Index::default() } else { Index::atom(Atom::Value { id, extent: extent as i64 }) }
+    }
+
+    fn atom(atom: Atom) -> Index {
+        Index { constant: 0, terms: BTreeMap::from([(atom, 1)]) }
+    }
+
+    /// Smallest and greatest value, both included, saturating.
+    pub fn range(&self) -> (i64, i64) {
+        let mut range = (self.constant, self.constant);
+        for (atom, &coefficient) in &self.terms {
+            let (low, high) = atom.range();
+            let (a, b) = (low.saturating_mul(coefficient), high.saturating_mul(coefficient));
+            range = (range.0.saturating_add(a.min(b)), range.1.saturating_add(a.max(b)));
+        }
+        range
+    }
+
+    /// Whether every value lies in `0..extent`.
+    pub fn within(&self, extent: usize) -> bool {
+        let (low, high) = self.range();
+        low >= 0 && high < extent as i64
+    }
+
+    /// The sum.
+    pub fn add(&self, other: &Index) -> Index {
+        let mut sum = self.clone();
+        sum.constant += other.constant;
+        for (atom, &coefficient) in &other.terms {
+            let entry = sum.terms.entry(atom.clone()).or_insert(0);
+            *entry += coefficient;
+            if *entry == 0 {
+                sum.terms.remove(atom);
+            }
+        }
+        sum
+    }
+
+    /// The sum with a number.
+    pub fn plus(&self, constant: i64) -> Index {
+        Index { constant: self.constant + constant, terms: self.terms.clone() }
+    }
+
+    /// The product with a number.
+    pub fn times(&self, factor: i64) -> Index {
+        if factor == 0 {
+            return Index::default();
+        }
+        let terms = self.terms.iter().map(|(atom, c)| (atom.clone(), c * factor)).collect();
+        Index { constant: self.constant * factor, terms }
+    }
+
+    /// The parts with coefficients divisible by `by`, divided by it, and the rest, whose constant is in `0..by`.
+    fn split(&self, by: i64) -> (Index, Index) {
+        let mut quotient = Index::constant(self.constant.div_euclid(by));
+        let mut rest = Index::constant(self.constant.rem_euclid(by));
+        for (atom, &coefficient) in &self.terms {
+            match coefficient % by {
+                0 => quotient.terms.insert(atom.clone(), coefficient / by),
+                _ => rest.terms.insert(atom.clone(), coefficient),
+            };
+        }
+        (quotient, rest)
+    }
+
+    /// The quotient by a positive number, rounded down.
+    pub fn div(&self, by: i64) -> Index {
+        if by == 1 {
+            return self.clone();
+        }
+        let (quotient, rest) = self.split(by);
+        let (low, high) = rest.range();
+        if low.div_euclid(by) == high.div_euclid(by) {
+            return quotient.plus(low.div_euclid(by));
+        }
+        if let [(Atom::Div(inner, first), 1)] = rest.terms.iter().map(|(a, c)| (a, *c)).collect::<Vec<_>>()[..]
+            && rest.constant == 0
+        {
+            return quotient.add(&inner.div(first * by));
+        }
+        quotient.add(&Index::atom(Atom::Div(Box::new(rest), by)))
+    }
+
+    /// The remainder by a positive number, not negative.
+    pub fn rem(&self, by: i64) -> Index {
+        if by == 1 {
+            return Index::default();
+        }
+        let (_, rest) = self.split(by);
+        let (low, high) = rest.range();
+        if low.div_euclid(by) == high.div_euclid(by) {
+            return rest.plus(-low.div_euclid(by) * by);
+        }
+        Index::atom(Atom::Mod(Box::new(rest), by))
+    }
+
+    /// Limited to `0..extent`; `extent` is at least 1.
+    pub fn limit(&self, extent: usize) -> Index {
+        if self.within(extent) {
+            return self.clone();
+        }
+        if extent == 1 { Index::default() } else { Index::atom(Atom::Clamp(Box::new(self.clone()), extent as i64)) }
+    }
+
+    /// The coefficients of the loop variables `0..variables`, if the index is made of nothing else. A variable of
+    /// extent 1 does not occur, so its coefficient is 0.
+    pub fn affine(&self, variables: u32) -> Option<(i64, Vec<i64>)> {
+        let mut strides = vec![0; variables as usize];
+        for (atom, &coefficient) in &self.terms {
+            match atom {
+                Atom::Var { id, .. } if *id < variables => strides[*id as usize] = coefficient,
+                _ => return None,
+            }
+        }
+        Some((self.constant, strides))
+    }
+
+    /// Replaces atoms of the top level and below.
+    pub fn substitute(&self, replace: &dyn Fn(&Atom) -> Option<Index>) -> Index {
+        self.terms.iter().fold(Index::constant(self.constant), |sum, (atom, &coefficient)| {
+            let new = replace(atom).unwrap_or_else(|| match atom {
+                Atom::Var { .. } | Atom::Value { .. } => Index::atom(atom.clone()),
+                Atom::Div(index, by) => index.substitute(replace).div(*by),
+                Atom::Mod(index, by) => index.substitute(replace).rem(*by),
+                Atom::Clamp(index, extent) => index.substitute(replace).limit(*extent as usize),
+            });
+            sum.add(&new.times(coefficient))
+        })
+    }
+}
+
+/// The variables `first..` of a space of these extents, outermost first.
+pub fn variables(extents: &[usize], first: u32) -> Vec<Index> {
+    extents.iter().enumerate().map(|(i, &extent)| Index::var(first + i as u32, extent)).collect()
+}
+
+/// The position in memory, in elements, of an index into a dense row-major tensor.
+pub fn linear(index: &[Index], extents: &[usize]) -> Index {
+    let mut position = Index::default();
+    for (i, &extent) in index.iter().zip(extents) {
+        position = position.times(extent.max(1) as i64).add(i);
+    }
+    position
+}
+
+/// The index into a dense row-major tensor of these extents of a position in memory, in elements.
+pub fn delinear(position: &Index, extents: &[usize]) -> Vec<Index> {
+    let mut index = Vec::with_capacity(extents.len());
+    let mut stride = extents.iter().map(|&e| e.max(1) as i64).product::<i64>();
+    for (i, &extent) in extents.iter().enumerate() {
+        let extent = extent.max(1) as i64;
+        stride /= extent;
+        let quotient = position.div(stride);
+        // The outermost quotient is in range as the position is, and needs no remainder.
+        index.push(if i == 0 && quotient.within(extent as usize) { quotient } else { quotient.rem(extent) });
+    }
+    index
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(index: &Index, vars: &[i64]) -> i64 {
+        index.constant
+            + index
+                .terms
+                .iter()
+                .map(|(atom, c)| {
+                    c * match atom {
+                        Atom::Var { id, .. } | Atom::Value { id, .. } => vars[*id as usize],
+                        Atom::Div(i, by) => value(i, vars).div_euclid(*by),
+                        Atom::Mod(i, by) => value(i, vars).rem_euclid(*by),
+                        Atom::Clamp(i, extent) => value(i, vars).clamp(0, extent - 1),
+                    }
+                })
+                .sum::<i64>()
+    }
+
+    fn points(extents: &[usize]) -> Vec<Vec<i64>> {
+        extents.iter().fold(vec![vec![]], |all, &e| {
+            all.iter().flat_map(|p| (0..e as i64).map(move |i| [&p[..], &[i]].concat())).collect()
+        })
+    }
+
+    #[test]
+    fn reshapes_that_line_up_need_no_division() {
+        let merged = delinear(&linear(&variables(&[4, 6, 5], 0), &[4, 6, 5]), &[24, 5]);
+        assert_eq!(merged[0].affine(3), Some((0, vec![6, 1, 0])));
+        assert_eq!(merged[1].affine(3), Some((0, vec![0, 0, 1])));
+        let unit = delinear(&linear(&variables(&[4, 1, 5], 0), &[4, 1, 5]), &[4, 5]);
+        assert_eq!(unit, [Index::var(0, 4), Index::var(2, 5)]);
+    }
+
+    #[test]
+    fn reshapes_agree_with_arithmetic() {
+        for (from, to) in [
+            (vec![4, 6, 5], vec![24, 5]),
+            (vec![24, 5], vec![4, 6, 5]),
+            (vec![6, 4], vec![8, 3]),
+            (vec![2, 3, 4], vec![4, 3, 2]),
+            (vec![1, 7], vec![7, 1, 1]),
+            (vec![12], vec![2, 3, 2]),
+        ] {
+            let index = delinear(&linear(&variables(&from, 0), &from), &to);
+            for (position, point) in points(&from).iter().enumerate() {
+                let mut rest = position as i64;
+                let mut expected = vec![0; to.len()];
+                for (i, &extent) in to.iter().enumerate().rev() {
+                    expected[i] = rest % extent as i64;
+                    rest /= extent as i64;
+                }
+                let got: Vec<i64> = index.iter().map(|i| value(i, point)).collect();
+                assert_eq!(got, expected, "{from:?} to {to:?} at {point:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn split_and_merged_again_is_the_variable() {
+        let v = Index::var(0, 24);
+        let split = delinear(&v, &[4, 6]);
+        assert_eq!(split[1], Index::atom(Atom::Mod(Box::new(v.clone()), 6)));
+        assert_eq!(v.times(6).plus(3).div(6), v);
+        assert_eq!(v.times(6).plus(3).rem(6), Index::constant(3));
+        assert_eq!(v.plus(-5).limit(24).range(), (0, 23));
+    }
+}

@@ -1,5 +1,6 @@
 //! `Scalar`: a number of any dtype with its exact bits, and its checked conversion to another dtype.
 
+use crate::rounding::{bf16_from_f64, f16_from_f64};
 use crate::{DType, Element};
 use half::{bf16, f16};
 use std::fmt;
@@ -127,31 +128,15 @@ fn from_float(x: f64, to: DType) -> Option<Scalar> {
             from_integer(n, to)
         }
         DType::F16 => {
-            let y = f16::from_f32(round_to_odd(x));
+            let y = f16_from_f64(x);
             within(Scalar::new(y), y.is_finite())
         }
         DType::BF16 => {
-            let y = bf16::from_f32(round_to_odd(x));
+            let y = bf16_from_f64(x);
             within(Scalar::new(y), y.is_finite())
         }
         DType::F32 => within(Scalar::new(x as f32), (x as f32).is_finite()),
         DType::F64 => Some(Scalar::new(x)),
-    }
-}
-
-/// The `f32` next to `x` on the side whose last bit is odd, unless `x` is an `f32` itself.
-///
-/// Rounding on to 16 bits then gives the 16-bit float nearest to `x`. Rounding to the nearest twice does not, and
-/// neither does `f16::from_f64`, whose result depends on the processor.
-fn round_to_odd(x: f64) -> f32 {
-    let nearest = x as f32;
-    let exact = f64::from(nearest) == x || x.is_nan();
-    if exact || nearest.to_bits() & 1 == 1 {
-        nearest
-    } else if f64::from(nearest) < x {
-        nearest.next_up()
-    } else {
-        nearest.next_down()
     }
 }
 

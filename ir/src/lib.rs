@@ -36,6 +36,8 @@ mod origin;
 pub mod plan;
 mod shape;
 mod target;
+#[doc(hidden)]
+pub mod testing;
 pub mod text;
 mod toolchain;
 mod verify;

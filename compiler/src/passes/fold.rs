@@ -1,3 +1,5 @@
 //! placeholder
 use monograph_ir::{Error, Graph};
-pub fn fold(g:&Graph)->Result<Graph,Error>{ Ok(g.clone()) }
+pub fn fold(g: &Graph) -> Result<Graph, Error> {
+    Ok(g.clone())
+}

@@ -9,6 +9,7 @@ use monograph_ir::{
     Array, Error, Graph, HasSpec, Origin, OutputKind, Outputs, ParamKind, Path, Returned, Signature, Spec, Tree,
     leaves, map, paths, verify,
 };
+use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -16,7 +17,6 @@ use std::sync::Arc;
 /// A traced function: a graph that every later stage accepts, with what its parameters hold at first.
 ///
 /// `S`, `I` and `O` are the forms of state, inputs and outputs: trees of [`Spec`], or `()`.
-#[derive(Clone, Debug)]
 pub struct Program<S, I, O> {
     graph: Arc<Graph>,
     state: Arc<S>,
@@ -44,7 +44,7 @@ impl<S, I, O> Program<S, I, O> {
     }
 
     /// What each state parameter of the graph holds before the first replay, in the order of those parameters.
-    pub fn initial_state(&self) -> &[Array] {
+    pub fn initial(&self) -> &[Array] {
         &self.initial
     }
 
@@ -68,6 +68,28 @@ impl<S, I, O> Program<S, I, O> {
     /// Every host number in the graph, the literals of the source included.
     pub fn numbers(&self) -> &[Frozen] {
         &self.frozen
+    }
+}
+
+// Not derived, which would ask `Clone` and `Debug` of the user's trees.
+impl<S, I, O> Clone for Program<S, I, O> {
+    fn clone(&self) -> Self {
+        Program {
+            graph: self.graph.clone(),
+            state: self.state.clone(),
+            outputs: self.outputs.clone(),
+            initial: self.initial.clone(),
+            constants: self.constants.clone(),
+            frozen: self.frozen.clone(),
+            inputs: PhantomData,
+        }
+    }
+}
+
+/// Prints the graph in its textual form.
+impl<S, I, O> fmt::Debug for Program<S, I, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&*self.graph, f)
     }
 }
 

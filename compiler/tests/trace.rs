@@ -1,5 +1,10 @@
 //! What tracing records: graphs, places, names, frozen numbers, and the ways a trace can end.
 
+#![allow(
+    clippy::needless_borrows_for_generic_args,
+    reason = "references are operands too, and remedies are followed as printed"
+)]
+
 use monograph_compiler::trace::{
     Program, Tensor, cond, constant, fori_loop, probe, trace, trace_last, trace_step, trace_with,
 };

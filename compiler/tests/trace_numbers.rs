@@ -129,6 +129,7 @@ fn reductions_and_scans() {
     close(of(&vector(&[0.0, NAN, 5.0, NAN]), |x| x.argmax(0)), &[1.0]);
     close(of(&vector(&[7.0f32; 16]), |x| x.argmin(0)), &[0.0]);
     close(of(&vector(&[3u8, 255]), |x| x.sum(..)), &[2.0]);
+    close(of(&vector(&[3u8, 255]), |x| x.sum_as(DType::I64, ..)), &[258.0]);
 }
 
 #[test]

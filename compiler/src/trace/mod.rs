@@ -32,10 +32,12 @@ pub use control::{cond, fori_loop, while_loop};
 pub use create::{arange, full, iota, ones, zeros};
 pub use elementwise::where_;
 pub use frozen::Frozen;
-pub use host::{arange_to, probe};
+pub use host::{dynamic_range, probe};
 pub use normalize::{cross_entropy, mse_loss};
 pub use operand::Operand;
 pub use operators::{Compared, HostTruth};
-pub use program::{Program, Stepped, constant, trace, trace_last, trace_step, trace_with};
+pub use program::{
+    InputForm, OutputForm, Program, StateForm, Stepped, constant, trace, trace_last, trace_step, trace_with,
+};
 pub use shaping::{concat, stack};
 pub use tensor::Tensor;

@@ -93,6 +93,15 @@ impl<S, I, O> fmt::Debug for Program<S, I, O> {
     }
 }
 
+/// The form of a state or of parameters: their tree with specs for leaves.
+pub type StateForm<S> = <S as Tree>::Map<Spec>;
+
+/// The form of the inputs that `I` describes.
+pub type InputForm<I> = <I as Signature>::With<Spec>;
+
+/// The form of the outputs of a traced function that returns `R`.
+pub type OutputForm<R> = <<R as Returned>::Value as Outputs<Tensor>>::Form;
+
 /// Traces `f` over the inputs that `inputs` describes: a spec, a scalar, an array or tree by reference, or a tuple
 /// of these.
 ///
@@ -103,7 +112,7 @@ impl<S, I, O> fmt::Debug for Program<S, I, O> {
 /// [`Error::Rejected`] with every root error of the trace; else the error that `f` returned. A panic of `f` goes on
 /// if nothing was wrong before it.
 #[track_caller]
-pub fn trace<I, R, F>(f: F, inputs: I) -> Result<Program<(), I::With<Spec>, <R::Value as Outputs<Tensor>>::Form>, Error>
+pub fn trace<I, R, F>(f: F, inputs: I) -> Result<Program<(), InputForm<I>, OutputForm<R>>, Error>
 where
     I: Signature,
     R: Returned,
@@ -121,10 +130,7 @@ where
 /// # Errors
 /// As [`trace`].
 #[track_caller]
-pub fn trace_last<I, R, F>(
-    inputs: I,
-    f: F,
-) -> Result<Program<(), I::With<Spec>, <R::Value as Outputs<Tensor>>::Form>, Error>
+pub fn trace_last<I, R, F>(inputs: I, f: F) -> Result<Program<(), InputForm<I>, OutputForm<R>>, Error>
 where
     I: Signature,
     R: Returned,
@@ -144,7 +150,7 @@ pub fn trace_with<P, I, R, F>(
     parameters: &P,
     inputs: I,
     f: F,
-) -> Result<Program<P::Map<Spec>, I::With<Spec>, <R::Value as Outputs<Tensor>>::Form>, Error>
+) -> Result<Program<StateForm<P>, InputForm<I>, OutputForm<R>>, Error>
 where
     P: Tree<Leaf = Array>,
     I: Signature,
@@ -174,7 +180,7 @@ pub fn trace_step<S, I, O, R, F>(
     state: &S,
     inputs: I,
     f: F,
-) -> Result<Program<S::Map<Spec>, I::With<Spec>, O::Form>, Error>
+) -> Result<Program<StateForm<S>, InputForm<I>, O::Form>, Error>
 where
     S: Tree<Leaf = Array>,
     I: Signature,
@@ -287,27 +293,25 @@ fn name(path: &Path, lone: &str) -> String {
 }
 
 fn enter_inputs<I: Signature>(inputs: &I, caller: &Location<'_>) -> I::With<Tensor> {
-    let mut given: Vec<String> = Vec::new();
     inputs.enter(&mut Path::root(), &mut |path, input| {
         let kind = ParamKind::Input(input.binding);
         if let Some(name) = &input.name {
-            check_name(name, &mut given, caller);
+            check_name(name, caller);
         }
         let name = input.name.unwrap_or_else(|| name(path, "input"));
         with(|t| t.parameter(&name, input.spec, kind, caller)).unwrap_or_else(Tensor::nowhere)
     })
 }
 
-/// Names that the user gave must differ; those made from places give way.
-fn check_name(name: &str, given: &mut Vec<String>, caller: &Location<'_>) {
-    if name.is_empty() || given.iter().any(|g| g == name) {
-        with(|t| {
+/// A name that the user gave must be free; one made from a place gives way by a number.
+fn check_name(name: &str, caller: &Location<'_>) {
+    with(|t| {
+        if name.is_empty() || t.has_parameter(name) {
             let origin = t.origin(caller);
-            let message = format!("the input name `{name}` is empty or given twice");
+            let message = format!("the input name `{name}` is empty or taken");
             t.report(codes::NAME, message, "traced here", origin, &[], &["give each input a name of its own".into()]);
-        });
-    }
-    given.push(name.to_string());
+        }
+    });
 }
 
 fn enter_state<S: Tree<Leaf = Array>>(state: &S, caller: &Location<'_>) -> S::Map<Tensor> {

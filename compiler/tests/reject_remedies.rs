@@ -2,6 +2,7 @@
 
 #![allow(
     clippy::needless_borrows_for_generic_args,
+    clippy::op_ref,
     reason = "references are operands too, and remedies are followed as printed"
 )]
 

@@ -93,6 +93,9 @@ impl<S, I, O> fmt::Debug for Program<S, I, O> {
     }
 }
 
+/// What tracing gives.
+pub type Traced<S, I, O> = Result<Program<S, I, O>, Error>;
+
 /// The form of a state or of parameters: their tree with specs for leaves.
 pub type StateForm<S> = <S as Tree>::Map<Spec>;
 
@@ -112,7 +115,7 @@ pub type OutputForm<R> = <<R as Returned>::Value as Outputs<Tensor>>::Form;
 /// [`Error::Rejected`] with every root error of the trace; else the error that `f` returned. A panic of `f` goes on
 /// if nothing was wrong before it.
 #[track_caller]
-pub fn trace<I, R, F>(f: F, inputs: I) -> Result<Program<(), InputForm<I>, OutputForm<R>>, Error>
+pub fn trace<I, R, F>(f: F, inputs: I) -> Traced<(), InputForm<I>, OutputForm<R>>
 where
     I: Signature,
     R: Returned,
@@ -130,7 +133,7 @@ where
 /// # Errors
 /// As [`trace`].
 #[track_caller]
-pub fn trace_last<I, R, F>(inputs: I, f: F) -> Result<Program<(), InputForm<I>, OutputForm<R>>, Error>
+pub fn trace_last<I, R, F>(inputs: I, f: F) -> Traced<(), InputForm<I>, OutputForm<R>>
 where
     I: Signature,
     R: Returned,
@@ -146,11 +149,7 @@ where
 /// # Errors
 /// As [`trace`].
 #[track_caller]
-pub fn trace_with<P, I, R, F>(
-    parameters: &P,
-    inputs: I,
-    f: F,
-) -> Result<Program<StateForm<P>, InputForm<I>, OutputForm<R>>, Error>
+pub fn trace_with<P, I, R, F>(parameters: &P, inputs: I, f: F) -> Traced<StateForm<P>, InputForm<I>, OutputForm<R>>
 where
     P: Tree<Leaf = Array>,
     I: Signature,
@@ -176,11 +175,7 @@ where
 /// # Errors
 /// As [`trace`]; and where the new state differs from the old one in structure, dtype or shape.
 #[track_caller]
-pub fn trace_step<S, I, O, R, F>(
-    state: &S,
-    inputs: I,
-    f: F,
-) -> Result<Program<StateForm<S>, InputForm<I>, O::Form>, Error>
+pub fn trace_step<S, I, O, R, F>(state: &S, inputs: I, f: F) -> Traced<StateForm<S>, InputForm<I>, O::Form>
 where
     S: Tree<Leaf = Array>,
     I: Signature,

@@ -394,7 +394,7 @@ impl Tracer {
 
     /// Declares an output of the trace's own graph; its type, if the tensor is sound.
     pub(super) fn output(&mut self, name: &str, tensor: Tensor, kind: OutputKind, origin: &Origin) -> Option<Spec> {
-        let value = self.resolve(tensor, "the result", origin).ok()?;
+        let value = self.resolve(tensor, "return", origin).ok()?;
         let graph = &mut self.frames[0].graph;
         let is_same = match kind {
             // The old state is the new one: there is nothing to update.
@@ -457,7 +457,7 @@ impl Tracer {
         location: &Location<'_>,
     ) -> Option<Body> {
         let origin = self.origin(location);
-        let values: Vec<_> = results.iter().map(|&t| self.resolve(t, "the result of a body", &origin)).collect();
+        let values: Vec<_> = results.iter().map(|&t| self.resolve(t, "return", &origin)).collect();
         let mut frame = self.frames.pop()?;
         let is_static = |v: &ValueId| frame.graph.ty(*v).spec().is_some();
         let values: Option<Vec<ValueId>> = values.into_iter().map(|v| v.ok().filter(is_static)).collect();

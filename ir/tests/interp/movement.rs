@@ -240,3 +240,15 @@ fn every_view_of_a_big_tensor_agrees_with_index_arithmetic() {
     }
     assert_eq!(y.to_f64_vec(), expected);
 }
+
+#[test]
+fn transposition_of_more_than_one_tile() {
+    let y = one(Op::Permute(smallvec![0, 2, 1]), &[&count([2, 40, 70])]);
+    let mut expected = Vec::new();
+    for b in 0..2 {
+        for j in 0..70 {
+            expected.extend((0..40).map(|i| ((b * 40 + i) * 70 + j) as f64));
+        }
+    }
+    assert!(y.shape().dims() == [2, 70, 40] && y.to_f64_vec() == expected);
+}

@@ -1,6 +1,7 @@
 //! `Literal`: one element of any dtype, by its bits.
 
 use crate::DType;
+use crate::interp::rounding::{bf16_from_f64, bf16_from_i64, f16_from_f64, f16_from_i64};
 use half::{bf16, f16};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -34,8 +35,8 @@ impl Literal {
             DType::I32 => value as i32 as u32 as u64,
             DType::U32 => value as u32 as u64,
             DType::I64 => value as i64 as u64,
-            DType::F16 => u64::from(f16::from_f64(value).to_bits()),
-            DType::BF16 => u64::from(bf16::from_f64(value).to_bits()),
+            DType::F16 => u64::from(f16_from_f64(value).to_bits()),
+            DType::BF16 => u64::from(bf16_from_f64(value).to_bits()),
             DType::F32 => u64::from((value as f32).to_bits()),
             DType::F64 => value.to_bits(),
         };
@@ -47,6 +48,10 @@ impl Literal {
         match dtype {
             DType::Bool => Literal::from_bits(dtype, value as u64),
             _ if dtype.is_integer() => Literal::from_bits(dtype, value as u64),
+            DType::F16 => Literal::from_bits(dtype, u64::from(f16_from_i64(value).to_bits())),
+            DType::BF16 => Literal::from_bits(dtype, u64::from(bf16_from_i64(value).to_bits())),
+            // Straight from the integer: going through f64 would round twice.
+            DType::F32 => Literal::from_bits(dtype, u64::from((value as f32).to_bits())),
             _ => Literal::from_f64(dtype, value as f64),
         }
     }

@@ -10,6 +10,7 @@
 mod emit;
 mod name;
 mod pointwise;
+mod rows;
 mod types;
 
 use crate::Options;
@@ -118,6 +119,7 @@ pub fn supported(body: &Graph) -> Result<Family, String> {
     let family = family(body);
     let checked = match family {
         Family::Pointwise => pointwise::check(&request),
+        Family::Rows => rows::check(&request),
         _ => Err(Refusal("no generator".into())),
     };
     checked.map(|()| family).map_err(|Refusal(message)| message)
@@ -131,6 +133,7 @@ pub fn generate(body: &Graph, target: &Target, options: &Options) -> Result<Gene
     let request = Request { body, target, options };
     let code = match family(body) {
         Family::Pointwise => pointwise::generate(&request),
+        Family::Rows => rows::generate(&request),
         _ => Err(Refusal("no generator".into())),
     };
     let code = code.map_err(|Refusal(message)| Error::Internal(format!("no kernel for this body: {message}")))?;

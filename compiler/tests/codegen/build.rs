@@ -2,64 +2,60 @@
 
 use monograph_ir::interp::Tensor;
 use monograph_ir::{
-    Axes, DType, Elementwise, Graph, Literal, Op, Origin, OutputKind, ParamKind, Reduction, Shape, Spec, ValueId,
+    Axes, DType, Elementwise, Graph, Literal, Op, Origin, OutputKind, ParamKind, Reduction, Spec, ValueId,
 };
 
 /// A body under construction.
-pub struct Body(pub Graph);
+pub(crate) struct Body(pub(crate) Graph);
 
 impl Body {
-    pub fn new() -> Body {
+    pub(crate) fn new() -> Body {
         Body(Graph::new("body"))
     }
 
-    pub fn input(&mut self, dtype: DType, shape: &[usize]) -> ValueId {
+    pub(crate) fn input(&mut self, dtype: DType, shape: &[usize]) -> ValueId {
         let name = format!("x{}", self.0.params().len());
         self.0.parameter(name, Spec::new(dtype, shape), ParamKind::Constant, Origin::Unknown)
     }
 
-    pub fn op(&mut self, op: impl Into<Op>, operands: &[ValueId]) -> ValueId {
+    pub(crate) fn op(&mut self, op: impl Into<Op>, operands: &[ValueId]) -> ValueId {
         self.0.apply(op, operands, Origin::Unknown).expect("a body of a test is well typed")
     }
 
-    pub fn unary(&mut self, op: Elementwise, x: ValueId) -> ValueId {
+    pub(crate) fn unary(&mut self, op: Elementwise, x: ValueId) -> ValueId {
         self.op(op, &[x])
     }
 
-    pub fn binary(&mut self, op: Elementwise, a: ValueId, b: ValueId) -> ValueId {
+    pub(crate) fn binary(&mut self, op: Elementwise, a: ValueId, b: ValueId) -> ValueId {
         self.op(op, &[a, b])
     }
 
-    pub fn shape(&self, x: ValueId) -> Shape {
-        self.0.spec(x).shape.clone()
-    }
-
-    pub fn full(&mut self, dtype: DType, value: f64, shape: &[usize]) -> ValueId {
+    pub(crate) fn full(&mut self, dtype: DType, value: f64, shape: &[usize]) -> ValueId {
         let scalar = self.op(Op::Constant(Literal::from_f64(dtype, value)), &[]);
         self.broadcast(scalar, shape)
     }
 
-    pub fn broadcast(&mut self, x: ValueId, shape: &[usize]) -> ValueId {
+    pub(crate) fn broadcast(&mut self, x: ValueId, shape: &[usize]) -> ValueId {
         self.op(Op::Broadcast(shape.into()), &[x])
     }
 
-    pub fn reshape(&mut self, x: ValueId, shape: &[usize]) -> ValueId {
+    pub(crate) fn reshape(&mut self, x: ValueId, shape: &[usize]) -> ValueId {
         self.op(Op::Reshape(shape.into()), &[x])
     }
 
-    pub fn reduce(&mut self, kind: Reduction, x: ValueId, axes: &[usize]) -> ValueId {
+    pub(crate) fn reduce(&mut self, kind: Reduction, x: ValueId, axes: &[usize]) -> ValueId {
         self.op(Op::Reduce { kind, axes: Axes::from_slice(axes) }, &[x])
     }
 
     /// A reduction's result over all of `shape` again.
-    pub fn spread(&mut self, row: ValueId, shape: &[usize], axes: &[usize]) -> ValueId {
+    pub(crate) fn spread(&mut self, row: ValueId, shape: &[usize], axes: &[usize]) -> ValueId {
         let kept: Vec<usize> =
             shape.iter().enumerate().map(|(i, &d)| if axes.contains(&i) { 1 } else { d }).collect();
         let row = self.reshape(row, &kept);
         self.broadcast(row, shape)
     }
 
-    pub fn done(mut self, outputs: &[ValueId]) -> Graph {
+    pub(crate) fn done(mut self, outputs: &[ValueId]) -> Graph {
         for (i, &value) in outputs.iter().enumerate() {
             self.0.output(format!("y{i}"), value, OutputKind::Result);
         }
@@ -68,14 +64,14 @@ impl Body {
 }
 
 /// Numbers that repeat from run to run.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -83,12 +79,12 @@ impl Random {
     }
 
     /// In -2..2.
-    pub fn float(&mut self) -> f64 {
+    pub(crate) fn float(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 51) as f64 - 2.0
     }
 
     /// A tensor of small numbers.
-    pub fn tensor(&mut self, spec: &Spec) -> Tensor {
+    pub(crate) fn tensor(&mut self, spec: &Spec) -> Tensor {
         self.with(spec, |r| match spec.dtype {
             d if d.is_float() => Literal::from_f64(d, r.float()),
             d => Literal::from_i64(d, (r.next() % 7) as i64),
@@ -96,7 +92,7 @@ impl Random {
     }
 
     /// A tensor of elements with many NaN, infinities, zeros and limits among them.
-    pub fn wild(&mut self, spec: &Spec) -> Tensor {
+    pub(crate) fn wild(&mut self, spec: &Spec) -> Tensor {
         self.with(spec, |r| match (r.next() % 4, spec.dtype) {
             (0, d) if d.is_float() => {
                 let edges = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1.0, -1.0, 0.5, 1e-40, 65504.0, 3e9];
@@ -110,7 +106,7 @@ impl Random {
         })
     }
 
-    pub fn with(&mut self, spec: &Spec, mut element: impl FnMut(&mut Random) -> Literal) -> Tensor {
+    pub(crate) fn with(&mut self, spec: &Spec, mut element: impl FnMut(&mut Random) -> Literal) -> Tensor {
         let size = spec.dtype.size();
         let bytes: Vec<u8> =
             (0..spec.shape.size()).flat_map(|_| element(self).to_le_bytes()[..size].to_vec()).collect();

@@ -3,4 +3,5 @@
 
 mod build;
 mod pointwise;
+mod rows;
 mod suite;

@@ -126,7 +126,7 @@ fn views_fold_into_indices() {
 fn gathers_read_zero_outside() {
     let mut suite = Suite::new("gathers");
     for index in [DType::I32, DType::I64] {
-        let mut indices = |shape: &[usize], low: i64, n: u64| {
+        let indices = |shape: &[usize], low: i64, n: u64| {
             Random::new(n).with(&Spec::new(index, shape), |r| Literal::from_i64(index, low + (r.next() % n) as i64))
         };
         let ids = indices(&[2, 3], -2, 12);

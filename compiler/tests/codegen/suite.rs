@@ -10,11 +10,11 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Some kernels that are compiled and run together.
-pub struct Suite {
+pub(crate) struct Suite {
     name: &'static str,
     cases: Vec<Case>,
     /// Makes the data of cases that bring none.
-    pub random: Random,
+    pub(crate) random: Random,
 }
 
 struct Case {
@@ -27,18 +27,18 @@ struct Case {
 }
 
 impl Suite {
-    pub fn new(name: &'static str) -> Suite {
+    pub(crate) fn new(name: &'static str) -> Suite {
         Suite { name, cases: Vec::new(), random: Random::new(name.len() as u64 + 17) }
     }
 
     /// A kernel for small random numbers.
-    pub fn case(&mut self, name: impl Into<String>, body: Graph, tolerance: f64) -> &Generated {
+    pub(crate) fn case(&mut self, name: impl Into<String>, body: Graph, tolerance: f64) -> &Generated {
         let inputs = body.params().iter().map(|p| self.random.tensor(&p.spec)).collect();
         self.with(name, body, inputs, tolerance)
     }
 
     /// A kernel for these inputs.
-    pub fn with(&mut self, name: impl Into<String>, body: Graph, inputs: Vec<Tensor>, tolerance: f64) -> &Generated {
+    pub(crate) fn with(&mut self, name: impl Into<String>, body: Graph, inputs: Vec<Tensor>, tolerance: f64) -> &Generated {
         let name = name.into();
         supported(&body).unwrap_or_else(|why| panic!("{name}: {why}"));
         let generated =
@@ -50,7 +50,7 @@ impl Suite {
 
     /// Compiles everything with NVRTC where there is one, runs it on the CPU where there is a C++ compiler, and
     /// compares with the interpreter.
-    pub fn run(&self) {
+    pub(crate) fn run(&self) {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(self.name);
         std::fs::create_dir_all(&folder).expect("the target folder can be written");
         let mut program = prelude().to_string();

@@ -5,9 +5,15 @@
 //! group computes, or a reshape of either, which is the same bytes.
 
 mod body;
+mod classify;
+mod clusters;
+mod grow;
+mod reads;
 
 use crate::Options;
+use classify::{Class, classify};
 use monograph_ir::{Graph, NodeId, Op, ValueId};
+use rustc_hash::FxHashSet;
 
 /// Nodes that one kernel computes.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,10 +28,6 @@ pub struct Group {
     /// What it computes.
     pub body: Graph,
 }
-
-/// A view that is this many views away from memory is materialized, so that no kernel's index arithmetic (and no
-/// compile time) grows without bound.
-const MAX_FREE_DEPTH: u32 = 24;
 
 /// The value whose bytes a value is: reshapes share them.
 pub fn storage(graph: &Graph, value: ValueId) -> ValueId {
@@ -48,50 +50,6 @@ impl Assignment {
     }
 }
 
-/// What becomes of a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Class {
-    /// A parameter of the graph.
-    Parameter,
-    /// Evaluated by index wherever it is needed.
-    Free,
-    /// Has no elements: nothing to compute.
-    Empty,
-    /// Computed by one group.
-    Computed,
-}
-
-/// The class of each node. Views that are asked for by the graph itself, or lie too deep, are computed.
-fn classify(graph: &Graph) -> Vec<Class> {
-    let mut classes = Vec::with_capacity(graph.len());
-    let mut depth = vec![0u32; graph.len()];
-    for (id, node) in graph.iter() {
-        classes.push(match node.op {
-            Op::Parameter(_) => Class::Parameter,
-            _ if node.results.iter().all(|t| t.spec().is_some_and(|s| s.shape.is_empty())) => Class::Empty,
-            Op::Constant(_) | Op::Iota { .. } => Class::Free,
-            _ if node.op.is_view() => {
-                let below = node.operands[0].node.index();
-                depth[id.index()] = depth[below] + u32::from(classes[below] == Class::Free);
-                if depth[id.index()] > MAX_FREE_DEPTH {
-                    depth[id.index()] = 0;
-                    Class::Computed
-                } else {
-                    Class::Free
-                }
-            }
-            _ => Class::Computed,
-        });
-    }
-    for output in graph.outputs() {
-        let root = storage(graph, output.value).node.index();
-        if classes[root] == Class::Free {
-            classes[root] = Class::Computed;
-        }
-    }
-    classes
-}
-
 /// For each node, whether its value must be in memory for something beside the groups that read it: it is an output.
 fn asked_for(graph: &Graph) -> Vec<bool> {
     let mut asked = vec![false; graph.len()];
@@ -102,9 +60,20 @@ fn asked_for(graph: &Graph) -> Vec<bool> {
 }
 
 /// Groups the nodes of an optimized graph (pure tensor ops only, no regions) into kernels, producers before users.
-pub fn fuse(graph: &Graph, _options: &Options) -> Vec<Group> {
-    let classes = classify(graph);
+///
+/// With `options.fuse`, nodes are fused by the rules of [`grow`]; without, each computed node is a group of its own.
+pub fn fuse(graph: &Graph, options: &Options) -> Vec<Group> {
+    let classes = classify(graph, options.fuse);
     let live = live(graph);
+    if !options.fuse {
+        return unfused(graph, &classes, &live);
+    }
+    let (assignment, members) = grow::grow(graph, &classes, &live, &FxHashSet::default());
+    finish(graph, &assignment, &members)
+}
+
+/// Each computed node by itself.
+fn unfused(graph: &Graph, classes: &[Class], live: &[bool]) -> Vec<Group> {
     let mut assignment = Assignment(vec![Assignment::NONE; graph.len()]);
     let mut members: Vec<Vec<NodeId>> = Vec::new();
     for (id, _) in graph.iter() {

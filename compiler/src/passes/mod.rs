@@ -1,8 +1,67 @@
-//! Graph-to-graph passes.
+//! Graph-to-graph passes. [`optimize`] is their order; each is one file and one function of its name.
 
-use monograph_ir::{Error, Graph};
+mod canonicalize;
+mod cse;
+mod dce;
+mod empty;
+mod fold;
+pub(crate) mod rebuild;
+mod regions;
+pub(crate) mod views;
 
-/// Placeholder until merged.
-pub fn optimize(graph: &Graph, _options: &crate::Options) -> Result<Graph, Error> {
-    Ok(graph.clone())
+pub use canonicalize::canonicalize;
+pub use cse::cse;
+pub use dce::dce;
+pub use empty::empty;
+pub use fold::fold;
+pub use regions::{NODE_LIMIT, regions};
+
+use crate::{Options, rewrite::rewrite};
+use monograph_ir::{Error, Graph, verify};
+
+/// How often the cheap passes run at most until nothing changes: each round undoes one more layer of views that a
+/// fold uncovered, and two are almost always enough.
+const ROUNDS: usize = 4;
+
+/// Everything between rejection and fusion. The result computes the same, to the bit unless `options.fast_math`, and
+/// has no region, no `while_loop`, no dynamic and no host op, and no op but a view that reads an empty tensor.
+///
+/// Inlining regions and simplifying empty tensors are no optimization: the rest of the compiler relies on them.
+///
+/// # Errors
+/// [`Error::TooManyNodes`] if the unrolled program is too large; [`Error::Internal`] if a pass breaks the graph, or if
+/// the graph has an op that must be rejected before.
+pub fn optimize(graph: &Graph, options: &Options) -> Result<Graph, Error> {
+    let mut graph = checked("regions", regions(graph)?)?;
+    graph = checked("empty", empty(&graph)?)?;
+    graph = checked("dce", dce(&graph)?)?;
+    if options.optimize {
+        graph = simplify(graph)?;
+        graph = checked("rewrite", rewrite(&graph, options)?)?;
+        graph = simplify(graph)?;
+    }
+    Ok(graph)
+}
+
+/// The cheap passes, until nothing changes.
+fn simplify(mut graph: Graph) -> Result<Graph, Error> {
+    for _ in 0..ROUNDS {
+        let mut next = checked("canonicalize", canonicalize(&graph)?)?;
+        next = checked("fold", fold(&next)?)?;
+        next = checked("cse", cse(&next)?)?;
+        next = checked("dce", dce(&next)?)?;
+        if next == graph {
+            break;
+        }
+        graph = next;
+    }
+    Ok(graph)
+}
+
+/// The graph, verified in debug builds.
+fn checked(pass: &'static str, graph: Graph) -> Result<Graph, Error> {
+    if cfg!(debug_assertions) {
+        verify(&graph).map_err(|e| rebuild::defect(pass, e))?;
+    }
+    Ok(graph)
 }

@@ -8,7 +8,7 @@ use monograph_ir::testing::{self, random_graph};
 
 fn run(seeds: std::ops::Range<u64>, fuse: bool, nodes: usize) {
     for seed in seeds {
-        let graph = random_graph(seed, &testing::Options { nodes, regions: false, ..testing::Options::default() });
+        let graph = random_graph(seed, &testing::Options { nodes, ..testing::Options::default() });
         let mut options = Options::default();
         options.fuse = fuse;
         let plan = match compile(&graph, &Target::default(), &options) {

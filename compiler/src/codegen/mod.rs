@@ -80,3 +80,11 @@ pub fn generate(body: &Graph, _target: &Target, _options: &Options) -> Result<Ge
     let writes = body.outputs().iter().map(|o| Access { spec: body.spec(o.value).clone(), map: if pointwise { identity.clone() } else { IndexMap::Any } }).collect();
     Ok(Generated { source: format!("// {name}\n"), name, domain, reads, writes, grid: [1; 3], block: [32, 1, 1], shared: 0 })
 }
+
+/// Families.
+#[derive(Clone, Copy, Debug)]
+pub enum Family { /// All.
+ Pointwise }
+
+/// Placeholder until merged.
+pub fn supported(_body: &Graph) -> Result<Family, String> { Ok(Family::Pointwise) }

@@ -7,7 +7,7 @@ use crate::fuse::{Group, storage};
 use crate::memory::{self, Layout, Request};
 use crate::schedule::{Ancestors, Job, Range, Touches, Waits, hazards, levels, order, reduce};
 use monograph_ir::plan::{ALIGNMENT, Access, IndexMap, MAX_LAUNCHES};
-use monograph_ir::{Error, Graph, Op, OutputKind, ParamKind, Spec, ValueId};
+use monograph_ir::{Error, Graph, Op, OutputKind, Spec, ValueId};
 use rustc_hash::FxHashMap;
 
 /// Where a value lies.
@@ -432,11 +432,6 @@ impl Placed {
     pub(crate) fn offset(&self, temp: u32) -> u64 {
         self.request_of[temp as usize].map_or(0, |r| self.layout.offsets[r as usize])
     }
-}
-
-/// Whether parameters of that kind are written by launches.
-pub(crate) fn is_written(kind: ParamKind) -> bool {
-    matches!(kind, ParamKind::State)
 }
 
 /// Whether a node computes nothing by itself and so needs no name in a list of launches.

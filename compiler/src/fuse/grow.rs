@@ -105,8 +105,14 @@ fn epilogues(graph: &Graph, classes: &[Class], reads: &Reads) -> Vec<bool> {
     epilogue
 }
 
-fn is_anchor(op: &Op) -> bool {
+/// Whether the node decides the family of its kernel alone: one of them a group.
+pub(super) fn is_anchor(op: &Op) -> bool {
     matches!(op, Op::Matmul { .. } | Op::Scan { .. } | Op::Scatter { .. })
+}
+
+/// Whether the node folds rows.
+pub(super) fn is_reduction(op: &Op) -> bool {
+    matches!(op, Op::Reduce { .. } | Op::ArgReduce { .. })
 }
 
 fn without_ones(shape: &[usize]) -> impl Iterator<Item = usize> {
@@ -169,15 +175,10 @@ impl Grower<'_> {
             let is_output = self.asked[id.index()];
             return (!is_output || self.can_output(id, only, at)).then_some((only, at));
         }
-        // A value that an anchor computes in its epilogue is written by it, and not once more by a later kernel.
-        if self.epilogue[id.index()] {
-            if let Some(merged) = self.merge_users(id, users) {
-                return Some(merged);
-            }
-            return None;
-        }
-        if let Some(merged) = self.merge_users(id, users) {
-            return Some(merged);
+        // What an anchor can compute in its epilogue is written by the anchor rather than by a later kernel.
+        let merged = self.merge_users(id, users);
+        if merged.is_some() || self.epilogue[id.index()] {
+            return merged;
         }
         let mut candidates = users.to_vec();
         candidates.sort_by_key(|&g| (std::cmp::Reverse(self.clusters.height(g)), g));
@@ -215,7 +216,7 @@ impl Grower<'_> {
             at = Some(here);
         }
         // A reduction that joins over the rows of one group would turn the other's points into rows.
-        let is_reduction = matches!(self.op(id), Op::Reduce { .. } | Op::ArgReduce { .. });
+        let is_reduction = is_reduction(self.op(id));
         if is_reduction && (at == Some(At::Domain) && axes.is_some()) || nodes > MAX_NODES || slots > MAX_SLOTS {
             return None;
         }
@@ -316,7 +317,7 @@ impl Grower<'_> {
                     (Kind::Rows(axes), At::Row) => same_space && *axes == rows.axes,
                     // The group runs over the rows.
                     (Kind::Pointwise, At::Domain) => {
-                        without_ones(&cluster.domain).eq(without_ones(self.shape(id))) && self.all_outputs_like(group)
+                        without_ones(&cluster.domain).eq(without_ones(self.shape(id)))
                     }
                     _ => false,
                 };
@@ -340,12 +341,6 @@ impl Grower<'_> {
                 }
             },
         }
-    }
-
-    /// Whether every member of a pointwise group that is written runs over the domain; members elsewhere are not
-    /// written.
-    fn all_outputs_like(&self, group: u32) -> bool {
-        self.clusters.at(group).kind == Kind::Pointwise
     }
 
     /// How often the elements of a node would be computed in a group that reads it elsewhere.
@@ -378,7 +373,7 @@ impl Grower<'_> {
             return false;
         }
         match at {
-            At::Domain if matches!(self.op(id), Op::Reduce { .. } | Op::ArgReduce { .. }) => true,
+            At::Domain if is_reduction(self.op(id)) => true,
             At::Domain => cluster.domain == *self.shape(id),
             At::Row => {
                 let rows = match &cluster.kind {
@@ -387,7 +382,7 @@ impl Grower<'_> {
                 };
                 // Without a reduction in the group, nothing runs once a row.
                 let reduces = matches!(cluster.kind, Kind::Rows(_))
-                    || matches!(self.op(id), Op::Reduce { .. } | Op::ArgReduce { .. });
+                    || is_reduction(self.op(id));
                 reduces
                     && rows.is_some_and(|axes| {
                         let kept = (0..cluster.domain.rank()).filter(|d| !axes.contains(d));
@@ -401,7 +396,7 @@ impl Grower<'_> {
 
     fn join(&mut self, id: NodeId, group: u32, at: At, users: &[u32]) {
         let mut at = at;
-        if let Op::Reduce { .. } | Op::ArgReduce { .. } = self.op(id)
+        if is_reduction(self.op(id))
             && let Some(rows) = self.rows_of(id)
         {
             if at == At::Domain {

@@ -10,10 +10,10 @@ mod clusters;
 mod grow;
 mod reads;
 
-use crate::Options;
+use crate::{Options, codegen};
 use classify::{Class, classify};
 use monograph_ir::{Graph, NodeId, Op, ValueId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Nodes that one kernel computes.
 #[derive(Clone, PartialEq, Debug)]
@@ -61,15 +61,51 @@ fn asked_for(graph: &Graph) -> Vec<bool> {
 
 /// Groups the nodes of an optimized graph (pure tensor ops only, no regions) into kernels, producers before users.
 ///
-/// With `options.fuse`, nodes are fused by the rules of [`grow`]; without, each computed node is a group of its own.
+/// With `options.fuse`, nodes are fused wherever a kernel family can compute them together; a group that
+/// [`codegen::supported`] refuses all the same is taken apart. Without, each computed node is a group of its own.
 pub fn fuse(graph: &Graph, options: &Options) -> Vec<Group> {
     let classes = classify(graph, options.fuse);
     let live = live(graph);
     if !options.fuse {
         return unfused(graph, &classes, &live);
     }
-    let (assignment, members) = grow::grow(graph, &classes, &live, &FxHashSet::default());
-    finish(graph, &assignment, &members)
+    let mut alone = FxHashSet::default();
+    let mut known = FxHashMap::default();
+    for round in 0.. {
+        let (assignment, members) = grow::grow(graph, &classes, &live, &alone);
+        let groups = finish(graph, &assignment, &members);
+        let before = alone.len();
+        for group in &groups {
+            let own = || group.nodes.iter().copied().filter(|id| classes[id.index()] == Class::Computed);
+            if own().nth(1).is_none() || is_supported(&group.body, &mut known) {
+                continue;
+            }
+            // What the family combines is separated first, then everything.
+            let combines = |id: &NodeId| grow::is_anchor(&graph.node(*id).op) || grow::is_reduction(&graph.node(*id).op);
+            match round {
+                0 if own().any(|id| combines(&id)) => alone.extend(own().filter(combines)),
+                _ => alone.extend(own()),
+            }
+        }
+        // Every round sets more nodes apart, so this ends.
+        if alone.len() == before {
+            return groups;
+        }
+    }
+    unreachable!("a round without a change returns")
+}
+
+/// Whether there is a kernel for a body. Asked once for equal bodies.
+fn is_supported(body: &Graph, known: &mut FxHashMap<Graph, bool>) -> bool {
+    if let Some(&answer) = known.get(body) {
+        return answer;
+    }
+    let answer = codegen::supported(body);
+    if let Err(reason) = &answer {
+        tracing::debug!(%reason, nodes = body.len(), "a group has no kernel and is split");
+    }
+    known.insert(body.clone(), answer.is_ok());
+    answer.is_ok()
 }
 
 /// Each computed node by itself.

@@ -233,8 +233,10 @@ impl Arranger<'_> {
                 Job { reads: distinct(&launch.reads), writes, overwrites: over }
             })
             .collect();
+        // What becomes a state is hoped to be computed right into it.
         let temps = self.temps.iter().map(|t| if t.keep { 0 } else { t.bytes });
-        let sizes: Vec<u64> = std::iter::repeat_n(0, params).chain(temps).collect();
+        let mut sizes: Vec<u64> = std::iter::repeat_n(0, params).chain(temps).collect();
+        updates.iter().for_each(|update| sizes[number(update.source) as usize] = 0);
         order(&jobs, &sizes)
     }
 

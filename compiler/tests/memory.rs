@@ -114,9 +114,7 @@ fn random_buffers_obey_the_rule() {
         let mut requests: Vec<Request> = Vec::new();
         for producer in 0..launches {
             for _ in 0..random.below(3) {
-                let users = (producer + 1..launches).filter(|&u| {
-                    ancestors.precedes(producer, u) && random.one_in(3)
-                });
+                let users = (producer + 1..launches).filter(|&u| ancestors.precedes(producer, u) && random.one_in(3));
                 let users: Vec<u32> = users.collect();
                 let mut new = request(16 * random.below(9) as u64, producer, &users);
                 new.keep = random.one_in(8);

@@ -60,31 +60,72 @@ pub fn generate(body: &Graph, _target: &Target, _options: &Options) -> Result<Ge
                     Some((offset, strides)) => IndexMap::Affine { offset, strides },
                     None => IndexMap::Any,
                 };
-                maps.entry(v).and_modify(|m| { if m.as_ref() != Some(&map) { *m = None } }).or_insert(Some(map));
+                maps.entry(v)
+                    .and_modify(|m| {
+                        if m.as_ref() != Some(&map) {
+                            *m = None
+                        }
+                    })
+                    .or_insert(Some(map));
             }
             for &operand in &node.operands {
                 match through(&node.op, &body.spec(operand).shape, &index) {
                     Some(inner) => stack.push((operand, inner)),
-                    None => { pointwise = false; break; }
+                    None => {
+                        pointwise = false;
+                        break;
+                    }
                 }
             }
-            if stack.len() > 4000 { pointwise = false; break; }
+            if stack.len() > 4000 {
+                pointwise = false;
+                break;
+            }
         }
     }
-    let identity = IndexMap::Affine { offset: 0, strides: variables(domain.dims(), 0).iter().zip(domain.strides()).map(|(i, s)| if *i == Index::default() { 0 } else { s as i64 }).collect() };
-    let reads = (0..body.params().len()).map(|i| {
-        let v = body.param_value(i);
-        let map = maps.get(&v).cloned().flatten().filter(|_| pointwise).unwrap_or(IndexMap::Any);
-        Access { spec: body.spec(v).clone(), map }
-    }).collect();
-    let writes = body.outputs().iter().map(|o| Access { spec: body.spec(o.value).clone(), map: if pointwise { identity.clone() } else { IndexMap::Any } }).collect();
-    Ok(Generated { source: format!("// {name}\n"), name, domain, reads, writes, grid: [1; 3], block: [32, 1, 1], shared: 0 })
+    let identity = IndexMap::Affine {
+        offset: 0,
+        strides: variables(domain.dims(), 0)
+            .iter()
+            .zip(domain.strides())
+            .map(|(i, s)| if *i == Index::default() { 0 } else { s as i64 })
+            .collect(),
+    };
+    let reads = (0..body.params().len())
+        .map(|i| {
+            let v = body.param_value(i);
+            let map = maps.get(&v).cloned().flatten().filter(|_| pointwise).unwrap_or(IndexMap::Any);
+            Access { spec: body.spec(v).clone(), map }
+        })
+        .collect();
+    let writes = body
+        .outputs()
+        .iter()
+        .map(|o| Access {
+            spec: body.spec(o.value).clone(),
+            map: if pointwise { identity.clone() } else { IndexMap::Any },
+        })
+        .collect();
+    Ok(Generated {
+        source: format!("// {name}\n"),
+        name,
+        domain,
+        reads,
+        writes,
+        grid: [1; 3],
+        block: [32, 1, 1],
+        shared: 0,
+    })
 }
 
 /// Families.
 #[derive(Clone, Copy, Debug)]
-pub enum Family { /// All.
- Pointwise }
+pub enum Family {
+    /// All.
+    Pointwise,
+}
 
 /// Placeholder until merged.
-pub fn supported(_body: &Graph) -> Result<Family, String> { Ok(Family::Pointwise) }
+pub fn supported(_body: &Graph) -> Result<Family, String> {
+    Ok(Family::Pointwise)
+}

@@ -161,8 +161,7 @@ impl Arranger<'_> {
     fn launches(&mut self) -> (Vec<Launch>, Vec<Place>) {
         let output_places: Vec<Place> =
             self.graph.outputs().iter().map(|o| o.value).collect::<Vec<_>>().iter().map(|&v| self.place(v)).collect();
-        let mut of_groups: Vec<Option<Launch>> =
-            (0..self.groups.len()).map(|g| Some(self.group_launch(g))).collect();
+        let mut of_groups: Vec<Option<Launch>> = (0..self.groups.len()).map(|g| Some(self.group_launch(g))).collect();
         // What each state becomes, where that is not what it was.
         let updates: Vec<Move> = (self.graph.outputs().iter().zip(&output_places))
             .filter_map(|(output, &source)| match output.kind {

@@ -316,9 +316,7 @@ impl Grower<'_> {
                     (Kind::Pointwise, At::Row) => same_space,
                     (Kind::Rows(axes), At::Row) => same_space && *axes == rows.axes,
                     // The group runs over the rows.
-                    (Kind::Pointwise, At::Domain) => {
-                        without_ones(&cluster.domain).eq(without_ones(self.shape(id)))
-                    }
+                    (Kind::Pointwise, At::Domain) => without_ones(&cluster.domain).eq(without_ones(self.shape(id))),
                     _ => false,
                 };
                 fits.then_some(at)
@@ -381,8 +379,7 @@ impl Grower<'_> {
                     _ => self.rows_of(id).filter(|r| r.space == cluster.domain).map(|r| r.axes),
                 };
                 // Without a reduction in the group, nothing runs once a row.
-                let reduces = matches!(cluster.kind, Kind::Rows(_))
-                    || is_reduction(self.op(id));
+                let reduces = matches!(cluster.kind, Kind::Rows(_)) || is_reduction(self.op(id));
                 reduces
                     && rows.is_some_and(|axes| {
                         let kept = (0..cluster.domain.rank()).filter(|d| !axes.contains(d));

@@ -81,7 +81,8 @@ pub fn fuse(graph: &Graph, options: &Options) -> Vec<Group> {
                 continue;
             }
             // What the family combines is separated first, then everything.
-            let combines = |id: &NodeId| grow::is_anchor(&graph.node(*id).op) || grow::is_reduction(&graph.node(*id).op);
+            let combines =
+                |id: &NodeId| grow::is_anchor(&graph.node(*id).op) || grow::is_reduction(&graph.node(*id).op);
             match round {
                 0 if own().any(|id| combines(&id)) => alone.extend(own().filter(combines)),
                 _ => alone.extend(own()),

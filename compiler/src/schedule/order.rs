@@ -43,9 +43,10 @@ pub fn order(jobs: &[Job], sizes: &[u64]) -> Vec<u32> {
     let uses = Uses::of(jobs, sizes.len());
     let listed = list(jobs, sizes, &uses);
     let given: Vec<u32> = (0..jobs.len() as u32).collect();
-    let is_topological = jobs.iter().enumerate().all(|(i, job)| {
-        job.reads.iter().all(|&v| uses.writer[v as usize].is_none_or(|w| (w as usize) < i))
-    });
+    let is_topological = jobs
+        .iter()
+        .enumerate()
+        .all(|(i, job)| job.reads.iter().all(|&v| uses.writer[v as usize].is_none_or(|w| (w as usize) < i)));
     let cost = |order: &[u32]| (early(jobs, &uses, order), peak(jobs, sizes, order));
     if is_topological && cost(&given) <= cost(&listed) { given } else { listed }
 }
@@ -151,8 +152,7 @@ mod tests {
     #[test]
     fn chains_are_followed_to_their_end() {
         // Two chains of three, written down alternating; values 0, 2, 4 and 1, 3, 5.
-        let jobs =
-            [job(&[], &[0]), job(&[], &[1]), job(&[0], &[2]), job(&[1], &[3]), job(&[2], &[4]), job(&[3], &[5])];
+        let jobs = [job(&[], &[0]), job(&[], &[1]), job(&[0], &[2]), job(&[1], &[3]), job(&[2], &[4]), job(&[3], &[5])];
         let sizes = [100, 100, 100, 100, 1, 1];
         let order = order(&jobs, &sizes);
         assert_eq!(order, [0, 2, 4, 1, 3, 5]);

@@ -25,6 +25,7 @@
 pub mod array;
 pub mod diagnostic;
 mod dtype;
+mod element;
 mod elementwise;
 mod error;
 mod graph;
@@ -34,16 +35,20 @@ mod literal;
 mod op;
 mod origin;
 pub mod plan;
+pub mod rounding;
 mod shape;
 mod target;
 #[doc(hidden)]
 pub mod testing;
 pub mod text;
 mod toolchain;
+pub mod tree;
 mod verify;
 
+pub use array::{AlignedBytes, Array, ArrayError, Storage, StorageId};
 pub use diagnostic::{Code, Diagnostic, Note};
 pub use dtype::{DType, UnknownDType};
+pub use element::Element;
 pub use elementwise::{Domain, Elementwise};
 pub use error::{DeviceError, DeviceErrorKind, Error};
 pub use graph::{Binding, Graph, Node, NodeId, Output, OutputKind, Param, ParamKind, Type, ValueId, ValueMap};
@@ -54,4 +59,8 @@ pub use origin::Origin;
 pub use shape::{Shape, Spec};
 pub use target::Target;
 pub use toolchain::{Binary, Measure, Resources, Toolchain};
+pub use tree::{
+    Bind, ConversionError, Data, Difference, Entry, Form, HasSpec, InputSpec, Key, KeyPart, Leaf, Outputs, Path,
+    Returned, Scalar, Segment, Signature, Source, Tree, leaves, map, paths, try_map,
+};
 pub use verify::{VerifyError, verify};

@@ -1,7 +1,7 @@
 //! `Literal`: one element of any dtype, by its bits.
 
 use crate::DType;
-use crate::interp::rounding::{bf16_from_f64, bf16_from_i64, f16_from_f64, f16_from_i64};
+use crate::rounding::{bf16_from_f64, bf16_from_i64, f16_from_f64, f16_from_i64};
 use half::{bf16, f16};
 use serde::{Deserialize, Serialize};
 use std::fmt;

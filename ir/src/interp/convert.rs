@@ -1,8 +1,8 @@
 //! Conversions between dtypes, and iota.
 
-use super::rounding::*;
 use super::tensor::{collect, room, with_any, with_dtype};
 use super::{Cell, Data, EvalError, Tensor};
+use crate::rounding::*;
 use crate::{DType, Spec};
 use half::{bf16, f16};
 

@@ -27,7 +27,6 @@ mod movement;
 mod number;
 mod program;
 mod reduce;
-pub(crate) mod rounding;
 mod tensor;
 
 pub use cost::cost;

@@ -1,0 +1,109 @@
+//! `Device`: compiles traced programs for where they will run.
+
+use crate::{Array, Error, Executable, Form, HostOptions, Options, Program, Target};
+use monograph_ir::plan::Plan;
+use std::fmt;
+
+/// The host, or one GPU. Cheap to clone; clones are the same device.
+///
+/// Executables of one device run in the order of their replays.
+#[derive(Clone)]
+pub struct Device(monograph_runtime::Device);
+
+impl Device {
+    /// The first CUDA device if it can be used, else the host. A log line (through `tracing`) says which and why;
+    /// [`Device::describe`] says it too.
+    ///
+    /// # Errors
+    /// None for now: the host is always there. A `Result`, so that a device that must be there can be asked for in
+    /// the same way.
+    pub fn best() -> Result<Device, Error> {
+        Ok(Device(monograph_runtime::Device::best()))
+    }
+
+    /// The CUDA device of that number.
+    ///
+    /// # Errors
+    /// [`Error::Device`] or [`Error::Toolchain`] where there is no driver, no such device or no NVRTC, each with how
+    /// to get it.
+    pub fn cuda(number: u32) -> Result<Device, Error> {
+        monograph_runtime::Device::cuda(number).map(Device)
+    }
+
+    /// The host: runs the same plans through the reference interpreter. Exact and slow.
+    pub fn host() -> Device {
+        Device(monograph_runtime::Device::host())
+    }
+
+    /// The host with choices that find wrong plans: shuffled launches, a poisoned arena.
+    pub fn host_with(options: HostOptions) -> Device {
+        Device(monograph_runtime::Device::host_with(options))
+    }
+
+    /// Compiles a program with the default options and loads it: plans all memory, generates and compiles the
+    /// kernels, builds the graph, moves constants and state onto the device.
+    ///
+    /// # Errors
+    /// [`Error::Toolchain`] where NVRTC is missing or refuses a kernel, [`Error::TooManyNodes`] for a program too
+    /// large for one graph, [`Error::Device`] where the device refuses.
+    pub fn compile<S, I, O: Form>(&self, program: &Program<S, I, O>) -> Result<Executable<S, I, O>, Error> {
+        self.compile_with(program, &Options::default())
+    }
+
+    /// [`Device::compile`] with options.
+    ///
+    /// # Errors
+    /// As [`Device::compile`].
+    pub fn compile_with<S, I, O: Form>(
+        &self,
+        program: &Program<S, I, O>,
+        options: &Options,
+    ) -> Result<Executable<S, I, O>, Error> {
+        let plan = monograph_compiler::compile(program.graph(), &self.target(), options)?;
+        self.load(program, plan)
+    }
+
+    /// Loads a plan that was compiled from this program before. The plan is verified anew.
+    ///
+    /// # Errors
+    /// [`Error::Plan`] for a plan that is not sound, [`Error::Input`] for one that belongs to another program,
+    /// otherwise as [`Device::compile`].
+    pub fn load<S, I, O: Form>(&self, program: &Program<S, I, O>, plan: Plan) -> Result<Executable<S, I, O>, Error> {
+        let inner = self.0.load(plan, program.constants(), program.initial())?;
+        Ok(Executable::new(inner, program))
+    }
+
+    /// A copy of an array in the device's memory, as inputs declared [`bound`](crate::Spec::bound) need it.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is not enough memory.
+    pub fn upload(&self, array: &Array) -> Result<Array, Error> {
+        self.0.upload(array)
+    }
+
+    /// What code for this device is generated for.
+    pub fn target(&self) -> Target {
+        self.0.target()
+    }
+
+    /// Where arrays of this device lie: `host`, `cuda:0`.
+    pub fn place(&self) -> String {
+        self.0.place()
+    }
+
+    /// The name for people: `NVIDIA H200 (cuda:0, sm_90a)`.
+    pub fn describe(&self) -> String {
+        self.0.describe()
+    }
+
+    /// Whether it is the host.
+    pub fn is_host(&self) -> bool {
+        self.0.is_host()
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -124,6 +124,26 @@ fn views_compose() {
 }
 
 #[test]
+fn work_comes_before_a_broadcast() {
+    let params = r#"input %x "x": f32[3], input %y "y": f32[3], input %z "z": f32[2, 1]"#;
+    let constant = "%k = constant 2 : f32[]\n";
+    check(
+        canonicalize,
+        params,
+        &format!(
+            "{constant} %c = broadcast %k {{shape = [2, 3]}}\n %a = broadcast %x {{shape = [2, 3]}}\n \
+             %b = broadcast %y {{shape = [2, 3]}}\n %d = mul %a, %c\n %r = sub %d, %b"
+        ),
+        &format!(
+            "{constant} %c = broadcast %k {{shape = [3]}}\n %d = mul %x, %c\n %e = sub %d, %y\n \
+             %r = broadcast %e {{shape = [2, 3]}}"
+        ),
+    );
+    let apart = "%a = broadcast %x {shape = [2, 3]}\n %b = broadcast %z {shape = [2, 3]}\n %r = add %a, %b";
+    check(canonicalize, params, apart, apart);
+}
+
+#[test]
 fn only_exact_casts_are_skipped() {
     let int = r#"input %x "x": i32[4]"#;
     check(canonicalize, int, "%a = cast %x {dtype = i64}\n %r = cast %a {dtype = i8}", "%r = cast %x {dtype = i8}");

@@ -191,18 +191,14 @@ fn constants_fold() {
          %r = reshape %k {shape = []}",
         "%r = constant 9 : i32[]",
     );
-    check(
-        fold,
-        X,
-        "%i = iota {axis = 0} : i32[5]\n %r = reduce_sum %i {axes = [0]}",
-        "%r = constant 10 : i32[]",
-    );
+    check(fold, X, "%i = iota {axis = 0} : i32[5]\n %r = reduce_sum %i {axes = [0]}", "%r = constant 10 : i32[]");
 }
 
 #[test]
 fn a_constant_mask_selects() {
     for (mask, side) in [("true", 0), ("false", 1)] {
-        let body = format!("%k = constant {mask} : bool[]\n %m = broadcast %k {{shape = [2, 3]}}\n %r = select %m, %x, %y");
+        let body =
+            format!("%k = constant {mask} : bool[]\n %m = broadcast %k {{shape = [2, 3]}}\n %r = select %m, %x, %y");
         let result = fold(&graph(XY, &body)).unwrap();
         assert_eq!(result.outputs()[0].value, result.param_value(side));
     }
@@ -222,12 +218,7 @@ fn empty_operands_give_what_they_contribute() {
     let zeros = |shape: &str| format!("%k = constant 0 : f32[]\n %r = broadcast %k {{shape = {shape}}}");
     check(empty, params, "%r = exp %x", &zeros("[0, 3]"));
     check(empty, params, "%r = reduce_sum %x {axes = [0]}", &zeros("[3]"));
-    check(
-        empty,
-        params,
-        "%r = reduce_prod %x {axes = [0, 1]}",
-        "%r = constant 1 : f32[]",
-    );
+    check(empty, params, "%r = reduce_prod %x {axes = [0, 1]}", "%r = constant 1 : f32[]");
     check(empty, params, "%r = matmul %x, %x {transpose_a = true}", &zeros("[3, 3]"));
     check(empty, params, "%r = take %x, %j {axis = 0}", &zeros("[2, 3]"));
     check(

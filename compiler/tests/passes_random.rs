@@ -77,10 +77,8 @@ fn unchanged(seed: u64, options: &testing::Options) {
 /// What later stages rely on.
 fn legal(seed: u64, graph: &Graph) {
     for node in graph.nodes() {
-        let banned = matches!(
-            node.op,
-            Op::Cond { .. } | Op::For { .. } | Op::While { .. } | Op::Dynamic(_) | Op::Host(_)
-        );
+        let banned =
+            matches!(node.op, Op::Cond { .. } | Op::For { .. } | Op::While { .. } | Op::Dynamic(_) | Op::Host(_));
         let reads_empty = node.operands.iter().any(|&v| graph.spec(v).shape.is_empty());
         assert!(!banned && !reads_empty, "seed {seed}: `{}` is left\n{}", node.op.name(), text::print(graph));
     }

@@ -110,7 +110,8 @@ fn a_class_has_the_origin_of_its_earliest_node() {
     graph.output("back", back, OutputKind::Result);
     graph.output("sum", sum, OutputKind::Result);
     let result = dce(&rewrite(&graph, &Options::default()).unwrap()).unwrap();
-    let found: Vec<String> = result.iter().skip(1).map(|(id, n)| format!("{} {}", n.op.name(), result.origin(id))).collect();
+    let found: Vec<String> =
+        result.iter().skip(1).map(|(id, n)| format!("{} {}", n.op.name(), result.origin(id))).collect();
     assert_eq!(found, ["exp test:1:1", "sub test:4:1"]);
 }
 

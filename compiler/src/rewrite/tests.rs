@@ -1,8 +1,8 @@
 //! Each rule alone, on values that show where it is wrong; and what all of them prove together.
 
+use super::RULES;
 use super::rule::{Bound, Limits, Rule, saturate, spec, splat};
 use super::term::{Attribute, Head, Term, Terms, Types, View};
-use super::RULES;
 use egg::{ENodeOrVar, Id, RecExpr, Subst};
 use monograph_ir::interp::{Tensor, evaluate_op};
 use monograph_ir::testing::Random;
@@ -82,20 +82,14 @@ fn shapes() {
     check("(permute [1,0] (permute [1,0] x:f32[2,3]))", "x:f32[2,3]");
     check("(permute [1,0] (exp (permute [1,0] x:f32[2,3])))", "(exp x:f32[2,3])");
     check("(reshape [2,3] (neg (reshape [6] x:f32[2,3])))", "(neg x:f32[2,3])");
-    check(
-        "(add (broadcast [4,3] x:f32[3]) (broadcast [4,3] y:f32[3]))",
-        "(broadcast [4,3] (add x:f32[3] y:f32[3]))",
-    );
+    check("(add (broadcast [4,3] x:f32[3]) (broadcast [4,3] y:f32[3]))", "(broadcast [4,3] (add x:f32[3] y:f32[3]))");
     check("(mul (broadcast [4] 2:f32) (broadcast [4] x:f32[]))", "(broadcast [4] (mul 2:f32 x:f32[]))");
     check("(reduce_max [0] (broadcast [4,3] x:f32[3]))", "x:f32[3]");
     check("(reduce_max [0,1] (broadcast [4,3] x:f32[3]))", "(reduce_max [0] x:f32[3])");
     check("(reduce_max [0] (reduce_max [1] x:f32[4,3]))", "(reduce_max [0,1] x:f32[4,3])");
     check("(reduce_sum [0] (reduce_sum [0] x:i32[4,3]))", "(reduce_sum [0,1] x:i32[4,3])");
     refuse("(reduce_sum [0] (reduce_sum [0] x:f32[4,3]))", "(reduce_sum [0,1] x:f32[4,3])");
-    check(
-        "(permute [1,0] (matmul [0,0] a:f32[2,3] b:f32[3,4]))",
-        "(matmul [1,1] b:f32[3,4] a:f32[2,3])",
-    );
+    check("(permute [1,0] (matmul [0,0] a:f32[2,3] b:f32[3,4]))", "(matmul [1,1] b:f32[3,4] a:f32[2,3])");
     check(
         "(permute [0,2,1] (matmul [0,1] a:f32[5,2,3] (exp (permute [0,2,1] b:f32[5,3,4]))))",
         "(matmul [1,1] (exp b:f32[5,3,4]) a:f32[5,2,3])",

@@ -4,13 +4,13 @@ use monograph::{Device, HostOptions};
 
 /// The host, strict: shuffled launches and a poisoned arena; and the first CUDA device. Without one the tests say so,
 /// and fail where `MONOGRAPH_REQUIRE_CUDA` is set.
-pub fn devices() -> Vec<Device> {
+pub(crate) fn devices() -> Vec<Device> {
     let host = Device::host_with(HostOptions { shuffle: Some(7), poison: true });
     std::iter::once(host).chain(cuda()).collect()
 }
 
 /// The first CUDA device, if it can be used.
-pub fn cuda() -> Option<Device> {
+pub(crate) fn cuda() -> Option<Device> {
     match Device::cuda(0) {
         Ok(device) => Some(device),
         Err(error) if std::env::var_os("MONOGRAPH_REQUIRE_CUDA").is_some() => panic!("CUDA is required: {error}"),

@@ -278,6 +278,10 @@ impl ExecutableBackend for CudaExecutable {
         Ok(BareLaunches { host, device })
     }
 
+    fn compare_with_plan(&self) -> Result<(), Error> {
+        super::readback::compare(self)
+    }
+
     fn driver_dot(&self) -> Result<Option<String>, Error> {
         let io = |e: std::io::Error| Error::Io { path: "a temporary file".into(), message: e.to_string() };
         let file = tempfile::NamedTempFile::new().map_err(io)?;

@@ -6,7 +6,7 @@ use monograph_compiler::schedule::plan_dot;
 use monograph_compiler::{Options, compile, compile_timed, summary};
 use monograph_ir::plan::{Plan, Region, Slot, Work};
 use monograph_ir::text::parse;
-use monograph_ir::{Graph, Target};
+use monograph_ir::{Error, Graph, Target};
 
 fn graph(text: &str) -> Graph {
     parse(text, "test.mg").unwrap_or_else(|e| panic!("{e}"))
@@ -314,7 +314,32 @@ fn summary_and_picture_name_launches_bytes_and_places() {
 }
 
 #[test]
-fn what_was_not_rejected_is_an_error() {
+fn what_no_graph_can_hold_is_rejected() {
     let graph = graph("graph @t(%x: f32[4]) { %n = nonzero %x return \"n\" = %n }");
-    assert!(compile(&graph, &Target::default(), &Options::default()).is_err());
+    let error = compile(&graph, &Target::default(), &Options::default()).unwrap_err();
+    assert!(matches!(error, Error::Rejected(_)), "{error}");
+}
+
+#[test]
+fn sharing_by_order_is_a_choice() {
+    // Two chains of large values that depend on nothing in common but their input.
+    let mut text = String::from("graph @t(%x: f32[600000]) {\n");
+    for chain in ["a", "b", "c"] {
+        text += &format!("%{chain}0 = reshape %x {{shape = [600000]}}\n");
+        let first = ["sin", "cos", "exp"][usize::from(chain.as_bytes()[0] - b'a')];
+        text += &format!("%{chain}1 = {first} %x\n%{chain}2 = reverse %{chain}1 {{axes = [0]}}\n");
+        text += &format!("%{chain}3 = exp %{chain}2\n%{chain}4 = reduce_sum %{chain}3 {{axes = [0]}} : f32[]\n");
+    }
+    text += "return \"a\" = %a4, \"b\" = %b4, \"c\" = %c4 }";
+    let graph = graph(&text);
+    let compiled = |order_for_memory| {
+        let mut options = Options::default();
+        options.fuse = false;
+        options.order_for_memory = order_for_memory;
+        compile(&graph, &Target::default(), &options).unwrap()
+    };
+    let (free, ordered) = (compiled(false), compiled(true));
+    assert_eq!((free.launches.len(), free.edges.len()), (9, 6));
+    assert!(ordered.region_bytes(Region::Arena) < free.region_bytes(Region::Arena));
+    assert!(ordered.edges.len() > free.edges.len());
 }

@@ -146,7 +146,7 @@ fn the_reductions_of_cross_entropy_are_one_group() {
     b.result("loss", sum);
     let groups = b.groups();
     assert_eq!(groups.len(), 2, "one over the classes, one over the batch");
-    let over_classes = |g: &&Group| g.inputs.iter().any(|&v| v == x) && g.outputs.len() == 2;
+    let over_classes = |g: &&Group| g.inputs.contains(&x) && g.outputs.len() == 2;
     assert_eq!(groups.iter().filter(over_classes).count(), 1);
 }
 

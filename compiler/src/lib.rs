@@ -20,5 +20,5 @@ pub mod rewrite;
 pub mod schedule;
 pub mod trace;
 
-pub use compile::compile;
+pub use compile::{Stage, Stages, compile, compile_timed, compile_with, max_live, summary};
 pub use options::Options;

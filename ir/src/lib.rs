@@ -61,6 +61,6 @@ pub use target::Target;
 pub use toolchain::{Binary, Measure, Resources, Toolchain};
 pub use tree::{
     Bind, ConversionError, Data, Difference, Entry, Form, HasSpec, InputSpec, Key, KeyPart, Leaf, Outputs, Path,
-    Scalar, Segment, Signature, Source, Tree, leaves, map, paths, try_map,
+    Returned, Scalar, Segment, Signature, Source, Tree, leaves, map, paths, try_map,
 };
 pub use verify::{VerifyError, verify};

@@ -1,1 +1,45 @@
-//! The rejection passes.
+//! Refuses what a CUDA graph cannot hold, before anything else looks at the graph.
+//!
+//! Three passes, one file each: shapes that depend on data, control flow that depends on data, and reads on the
+//! host. Each reports every violation, root causes first, with how the operand got there, what depends on it, and
+//! static alternatives that exist.
+
+mod control_flow;
+mod dynamic_shapes;
+mod host_sync;
+pub(crate) mod provenance;
+
+pub use control_flow::control_flow;
+pub use dynamic_shapes::dynamic_shapes;
+pub use host_sync::host_sync;
+
+use monograph_ir::{Diagnostic, Graph, NodeId, Note};
+
+/// Runs all passes.
+///
+/// # Errors
+/// Every violation, those of [`dynamic_shapes`] first, then [`control_flow`], then [`host_sync`].
+pub fn check(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
+    let mut diagnostics = dynamic_shapes(graph);
+    diagnostics.extend(control_flow(graph));
+    diagnostics.extend(host_sync(graph));
+    if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
+}
+
+/// Calls `f` for each node of the graph and of the bodies inside it, with the graph that holds the node and notes on
+/// the bodies around it, innermost first.
+fn visit(graph: &Graph, f: &mut impl FnMut(&Graph, NodeId, &[Note])) {
+    visit_within(graph, &[], f);
+}
+
+fn visit_within(graph: &Graph, around: &[Note], f: &mut impl FnMut(&Graph, NodeId, &[Note])) {
+    for (id, node) in graph.iter() {
+        f(graph, id, around);
+        for region in node.op.regions() {
+            let message = format!("inside the `{}` that is recorded here", node.op.name());
+            let mut notes = vec![Note { origin: Some(graph.origin(id).clone()), message }];
+            notes.extend_from_slice(around);
+            visit_within(&region.0, &notes, f);
+        }
+    }
+}

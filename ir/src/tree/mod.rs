@@ -22,7 +22,7 @@ mod tests;
 pub use bind::{Bind, Data, Source};
 pub use input::{HasSpec, InputSpec, Signature};
 pub use key::{Difference, Key, KeyPart};
-pub use output::{Form, Outputs};
+pub use output::{Form, Outputs, Returned};
 pub use path::{Path, Segment};
 pub use scalar::{ConversionError, Scalar};
 

@@ -1,7 +1,7 @@
 //! What a traced function can return, and what a program remembers of it.
 
 use super::{Leaf, Path, Tree};
-use crate::Spec;
+use crate::{Error, Spec};
 
 /// A tree of `L`, or nothing at all: what a traced function returns.
 #[diagnostic::on_unimplemented(
@@ -55,4 +55,46 @@ impl Form for () {
     type With<U: Leaf> = ();
 
     fn fill<U: Leaf>(&self, _: &mut dyn FnMut(&Path, &Spec) -> U) {}
+}
+
+/// What a traced function may return: its outputs, or a `Result` of them, so that `?` works inside.
+///
+/// It lives here because only the crate of [`Tree`] can know that a `Result` is none.
+#[diagnostic::on_unimplemented(
+    message = "a traced function cannot return `{Self}`",
+    note = "return a tensor, a tree of tensors, `()`, or a `Result` of one of them with `monograph::Error`"
+)]
+pub trait Returned {
+    /// The outputs.
+    type Value;
+
+    /// The outputs, or why there are none.
+    ///
+    /// # Errors
+    /// The one that the function returned.
+    fn value(self) -> Result<Self::Value, Error>;
+}
+
+impl<X: Tree> Returned for X {
+    type Value = X;
+
+    fn value(self) -> Result<X, Error> {
+        Ok(self)
+    }
+}
+
+impl Returned for () {
+    type Value = ();
+
+    fn value(self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl<X> Returned for Result<X, Error> {
+    type Value = X;
+
+    fn value(self) -> Result<X, Error> {
+        self
+    }
 }

@@ -1,0 +1,72 @@
+//! Static alternatives to operations whose result's shape depends on data: the size is given, what is missing is
+//! filled, and what does not fit is dropped.
+
+use super::create::filled;
+use super::normalize::INDEX;
+use super::tracer::{record, scope};
+use super::{Operand, Tensor};
+use monograph_ir::{DType, Literal, Op, Shape, Spec};
+
+impl Tensor {
+    /// The row-major indices (i64) of the first `size` elements that are not zero, ascending, then `fill`.
+    ///
+    /// The fixed-size form of [`Tensor::nonzero`]; how many indices there are is `x.ne(0).count(..)`.
+    #[track_caller]
+    pub fn nonzero_padded(&self, size: usize, fill: i64) -> Tensor {
+        let _scope = scope("nonzero_padded");
+        let Some(spec) = self.known() else { return self.absorb() };
+        let fill = record(Op::Constant(Literal::from_i64(INDEX, fill)), &[]);
+        let indices = super::arange(INDEX, spec.shape.size());
+        compact(&self.truth(&spec).flatten(), &indices, size, fill)
+    }
+
+    /// The first `size` elements where `mask` (which broadcasts to this tensor's shape) is true, row-major, then
+    /// `fill`. The fixed-size form of [`Tensor::masked_select`].
+    #[track_caller]
+    pub fn masked_select_padded(&self, mask: &Tensor, size: usize, fill: impl Operand) -> Tensor {
+        let fill = fill.tensor(self.known_dtype());
+        let _scope = scope("masked_select_padded");
+        let (Some(spec), Some(_)) = (self.known(), mask.known()) else {
+            return record(Op::Select, &[*mask, *self, *self]);
+        };
+        compact(&mask.broadcast_to(spec.shape).flatten(), &self.flatten(), size, fill)
+    }
+
+    /// The first `size` distinct elements, ascending, then `fill`; all NaN count as one, the greatest. The
+    /// fixed-size form of [`Tensor::unique`]; sorting makes it quadratic in the number of elements.
+    #[track_caller]
+    pub fn unique_padded(&self, size: usize, fill: impl Operand) -> Tensor {
+        let fill = fill.tensor(self.known_dtype());
+        let _scope = scope("unique_padded");
+        let Some(spec) = self.known() else { return self.absorb() };
+        let n = spec.shape.size();
+        if n == 0 {
+            return fill.broadcast_to([size]);
+        }
+        let sorted = self.flatten().sort(0);
+        let (later, earlier) = (sorted.slice(0, 1..), sorted.slice(0, ..n - 1));
+        let mut changes = later.ne(earlier);
+        if spec.dtype.is_float() {
+            changes = changes & !(later.is_nan() & earlier.is_nan());
+        }
+        let first = super::concat(&[super::ones(DType::Bool, [1]), changes], 0);
+        compact(&first, &sorted, size, fill)
+    }
+
+    /// Whether each element is not zero.
+    #[track_caller]
+    fn truth(&self, spec: &Spec) -> Tensor {
+        if spec.dtype == DType::Bool { *self } else { self.ne(record(Op::Constant(Literal::zero(spec.dtype)), &[])) }
+    }
+}
+
+/// The first `size` of `values` where `mask` is true, then `fill`; both are vectors of one length.
+#[track_caller]
+fn compact(mask: &Tensor, values: &Tensor, size: usize, fill: Tensor) -> Tensor {
+    // Each chosen element goes to the number of chosen ones before it; the rest goes to `size`, outside, where the
+    // scatter drops it, as it drops what is beyond.
+    let outside = filled(Literal::from_i64(INDEX, size as i64), Shape::scalar());
+    let one = filled(Literal::one(INDEX), Shape::scalar());
+    let place = mask.select(mask.cast(INDEX).cumsum(0) - one, outside);
+    fill.broadcast_to([size]).scatter_set(place, values, 0)
+}

@@ -9,12 +9,14 @@ mod backend;
 mod cost;
 mod cuda;
 mod device;
+mod doctor;
 mod executable;
 mod host;
 mod view;
 
 pub use cost::{BareLaunches, ReplayCost};
 pub use device::Device;
+pub use doctor::{CacheReport, DeviceReport, NvrtcReport, Report, doctor};
 pub use executable::{Executable, Output};
 pub use host::HostOptions;
 pub use view::View;

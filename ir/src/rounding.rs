@@ -108,7 +108,7 @@ mod tests {
     fn every_half_survives_the_way_through_f32() {
         for bits in 0..=u16::MAX {
             let (h, b) = (f16::from_bits(bits), bf16::from_bits(bits));
-            assert_eq!(f16_to_f32(h).to_bits(), h.to_f32_const().to_bits() & f16_to_f32(h).to_bits(), "{bits:#x}");
+            assert!(f16_to_f32(h) == h.to_f32_const() || h.is_nan() && f16_to_f32(h).is_nan(), "{bits:#x}");
             assert!(f16_from_f32(f16_to_f32(h)) == h || h.is_nan() && f16_from_f32(f16_to_f32(h)).is_nan());
             assert!(bf16_from_f32(bf16_to_f32(b)) == b || b.is_nan() && bf16_from_f32(bf16_to_f32(b)).is_nan());
         }

@@ -42,8 +42,14 @@ pub(crate) trait ExecutableBackend: Send {
     /// Puts bytes into the resident buffer of a copied input, in order with launches before and after.
     fn write(&mut self, input: usize, bytes: Bytes<'_>) -> Result<(), Error>;
 
+    /// Whether the array lies in this device's memory, where a bound input can read it.
+    fn owns(&self, array: &Array) -> bool;
+
     /// Lets a bound input read the array where it lies; keeps it alive as long as a launch may read it.
     fn bind(&mut self, input: usize, array: &Array) -> Result<(), Error>;
+
+    /// Forgets inputs that were written for a replay which does not take place.
+    fn discard(&mut self);
 
     /// Runs the plan once. May return before it is complete.
     fn launch(&mut self) -> Result<(), Error>;

@@ -2,9 +2,9 @@
 
 use crate::backend::{Bytes, ExecutableBackend};
 use crate::{BareLaunches, Device, ReplayCost, View};
-use monograph_ir::plan::{Plan, Value};
-use monograph_ir::tree::{Data, HasSpec, Leaf, Source};
-use monograph_ir::{Array, Binding, Element, Error, Spec};
+use monograph_ir::plan::{Plan, Slot, Value};
+use monograph_ir::tree::{Data, HasSpec, Leaf, Scalar, Source};
+use monograph_ir::{AlignedBytes, Array, Binding, Element, Error, Spec};
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -51,17 +51,34 @@ impl Executable {
         }
         for (input, source) in self.plan.inputs.iter().zip(sources) {
             if !accepts(&input.spec, source) {
-                return Err(self.refuse(&input.name, &input.spec, source));
+                return Err(refuse(&input.name, &input.spec, source));
+            }
+            if let Source::Scalar(scalar) = source {
+                convert(&input.name, &input.spec, scalar)?;
             }
             if input.binding == Binding::Bound {
                 self.check_bound(&input.name, &input.spec, source)?;
             }
         }
-        for (i, source) in sources.iter().enumerate() {
-            let input = &self.plan.inputs[i];
+        match self.feed(sources).and_then(|()| self.backend.launch()) {
+            Ok(()) => {
+                self.cost = self.backend.take_cost();
+                Ok(())
+            }
+            Err(error) => {
+                self.backend.discard();
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes and binds inputs that were checked.
+    fn feed(&mut self, sources: &[Source<'_>]) -> Result<(), Error> {
+        let plan = self.plan.clone();
+        for (i, (input, source)) in plan.inputs.iter().zip(sources).enumerate() {
             match (input.binding, source) {
                 (Binding::Bound, Source::Array(array)) => self.backend.bind(i, array)?,
-                (Binding::Bound, _) => return Err(self.refuse(&input.name, &input.spec, source)),
+                (Binding::Bound, _) => return Err(refuse(&input.name, &input.spec, source)),
                 (Binding::Copied, Source::Array(array)) => match array.host_bytes() {
                     Some(bytes) => self.backend.write(i, Bytes::Host(bytes))?,
                     None => self.backend.write(i, Bytes::Array(array))?,
@@ -69,31 +86,21 @@ impl Executable {
                 (Binding::Copied, Source::Slice { bytes, .. }) => self.backend.write(i, Bytes::Host(bytes))?,
                 (Binding::Copied, Source::Foreign { data, .. }) => match data.downcast_ref::<View>() {
                     Some(view) => self.backend.write(i, Bytes::View(view))?,
-                    None => return Err(self.refuse(&input.name, &input.spec, source)),
+                    None => return Err(refuse(&input.name, &input.spec, source)),
                 },
                 (Binding::Copied, Source::Scalar(scalar)) => {
-                    let scalar = scalar.convert(input.spec.dtype).map_err(|e| Error::Input {
-                        name: input.name.clone(),
-                        expected: input.spec.clone(),
-                        found: e.to_string(),
-                    })?;
+                    let scalar = convert(&input.name, &input.spec, scalar)?;
                     self.backend.write(i, Bytes::Host(scalar.bytes()))?;
                 }
             }
         }
-        self.backend.launch()?;
-        self.cost = self.backend.take_cost();
         Ok(())
-    }
-
-    fn refuse(&self, name: &str, expected: &Spec, source: &Source<'_>) -> Error {
-        Error::Input { name: name.to_string(), expected: expected.clone(), found: source.spec().to_string() }
     }
 
     /// A bound input must be an array in the device's own memory.
     fn check_bound(&self, name: &str, spec: &Spec, source: &Source<'_>) -> Result<(), Error> {
         let found = match source {
-            Source::Array(array) if array.place() == self.device.place() => return Ok(()),
+            Source::Array(array) if self.backend.owns(array) => return Ok(()),
             Source::Array(array) => format!(
                 "an array on {}; a bound input reads memory of {}: copy it there once with `device.upload(&array)`",
                 array.place(),
@@ -135,11 +142,7 @@ impl Executable {
     /// # Errors
     /// [`Error::Device`] where a launch has failed.
     pub fn states(&self) -> Result<Vec<Array>, Error> {
-        self.plan
-            .states
-            .iter()
-            .map(|s| self.read(&s.spec, monograph_ir::plan::Slot { buffer: s.buffer, offset: 0 }))
-            .collect()
+        self.plan.states.iter().map(|s| self.read(&s.spec, Slot { buffer: s.buffer, offset: 0 })).collect()
     }
 
     /// Replaces every state. All are checked before any is written.
@@ -165,8 +168,8 @@ impl Executable {
         Ok(())
     }
 
-    fn read(&self, spec: &Spec, slot: monograph_ir::plan::Slot) -> Result<Array, Error> {
-        let mut bytes = monograph_ir::array::AlignedBytes::zeroed(spec.bytes().unwrap_or(0) as usize)?;
+    fn read(&self, spec: &Spec, slot: Slot) -> Result<Array, Error> {
+        let mut bytes = AlignedBytes::zeroed(spec.bytes().unwrap_or(0) as usize)?;
         self.backend.read(slot, &mut bytes)?;
         Ok(Array::from_aligned(spec.clone(), bytes)?)
     }
@@ -213,6 +216,19 @@ fn find(what: &'static str, values: &[Value], name: &str) -> Result<usize, Error
         what,
         name: name.to_string(),
         known: values.iter().map(|v| v.name.clone()).collect(),
+    })
+}
+
+fn refuse(name: &str, expected: &Spec, source: &Source<'_>) -> Error {
+    Error::Input { name: name.to_string(), expected: expected.clone(), found: source.spec().to_string() }
+}
+
+/// A number as the input's dtype.
+fn convert(name: &str, spec: &Spec, scalar: &Scalar) -> Result<Scalar, Error> {
+    scalar.convert(spec.dtype).map_err(|e| Error::Input {
+        name: name.to_string(),
+        expected: spec.clone(),
+        found: e.to_string(),
     })
 }
 

@@ -10,13 +10,20 @@ mod cost;
 mod cuda;
 mod device;
 mod doctor;
+#[allow(unsafe_code, reason = "the one module that talks to the CUDA libraries")]
+#[allow(dead_code, unused_imports, reason = "a complete layer: some calls serve diagnostics and tests only")]
+mod driver;
 mod executable;
 mod host;
+pub mod nvrtc;
+mod toolchain;
 mod view;
 
 pub use cost::{BareLaunches, ReplayCost};
 pub use device::Device;
 pub use doctor::{CacheReport, DeviceReport, NvrtcReport, Report, doctor};
+pub use driver::{DeviceInfo, DriverError, DriverVersion, device_count, driver_version};
 pub use executable::{Executable, Output};
 pub use host::HostOptions;
+pub use toolchain::NvrtcToolchain;
 pub use view::View;

@@ -36,12 +36,7 @@ fn to_text(report: &Report) -> String {
             row(&mut text, "NVRTC", true, &version);
             row(&mut text, "", true, &format!("compiles for {}", nvrtc.architectures.join(", ")));
         }
-        Err(problem) => {
-            row(&mut text, "NVRTC", false, problem);
-            for (file, origin) in &report.searched {
-                let _ = writeln!(text, "           tried {} ({origin})", file.display());
-            }
-        }
+        Err(problem) => row(&mut text, "NVRTC", false, problem),
     }
     let cache = &report.cache;
     match (&cache.folder, &cache.problem) {
@@ -86,11 +81,6 @@ fn to_json(report: &Report) -> String {
             "architectures": n.architectures,
         })
     });
-    let searched: Vec<Value> = report
-        .searched
-        .iter()
-        .map(|(file, origin)| json!({ "file": file.display().to_string(), "origin": origin }))
-        .collect();
     let cache = &report.cache;
     pretty(&json!({
         "ok": report.is_ready(),
@@ -98,7 +88,6 @@ fn to_json(report: &Report) -> String {
         "driver": outcome(report.driver.as_ref().map(|version| json!({ "cuda": version }))),
         "devices": devices,
         "nvrtc": outcome(nvrtc),
-        "searched": searched,
         "cache": {
             "folder": cache.folder.as_ref().map(|f| f.display().to_string()),
             "programs": cache.programs,

@@ -5,7 +5,9 @@
 
 use super::rebuild::{Operands, Step, simplify, splat, splat_of};
 use super::views;
-use monograph_ir::{Axes, DType, Elementwise, Error, Graph, InferError, Literal, Op, Origin, Reduction, Shape, ValueId};
+use monograph_ir::{
+    Axes, DType, Elementwise, Error, Graph, InferError, Literal, Op, Origin, Reduction, Shape, ValueId,
+};
 use smallvec::smallvec;
 
 /// Brings every node into its canonical form.

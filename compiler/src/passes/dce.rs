@@ -21,8 +21,7 @@ pub fn dce(graph: &Graph) -> Result<Graph, Error> {
     let (mut new, mut map) = graph.rebuild();
     for (id, node) in graph.iter().filter(|(id, n)| live[id.index()] && !matches!(n.op, Op::Parameter(_))) {
         let operands = map.all(&node.operands);
-        let copy =
-            new.add(node.op.clone(), &operands, graph.origin(id).clone()).map_err(|e| defect("dce", e))?;
+        let copy = new.add(node.op.clone(), &operands, graph.origin(id).clone()).map_err(|e| defect("dce", e))?;
         map.insert_node(id, node.results.len(), copy);
     }
     outputs(graph, &mut new, &map);

@@ -152,12 +152,7 @@ fn result(node: NodeId, i: usize) -> ValueId {
 }
 
 /// The frame of the next round of a loop.
-fn round<'a>(
-    new: &mut Graph,
-    body: &'a Graph,
-    origin: &'a Origin,
-    then: Then<'a>,
-) -> Result<Option<Frame<'a>>, Error> {
+fn round<'a>(new: &mut Graph, body: &'a Graph, origin: &'a Origin, then: Then<'a>) -> Result<Option<Frame<'a>>, Error> {
     let Then::Round { round, state, .. } = &then else {
         return Err(Error::Internal("only loops have rounds".into()));
     };

@@ -122,9 +122,7 @@ fn integers() -> Vec<Row> {
         make("int_add_add", "(add (add ?x ?c) ?d)", |t, b| combine(t, b, Elementwise::Add), |m| m.is_integer("?x")),
         make("int_mul_mul", "(mul (mul ?x ?c) ?d)", |t, b| combine(t, b, Elementwise::Mul), |m| m.is_integer("?x")),
         make("rem_one", "(rem ?x ?c)", |t, b| constant(t, b, 0), |m| m.is_integer("?x") && m.all_are("?c", 1.0)),
-        make("mod_one", "(mod_floor ?x ?c)", |t, b| constant(t, b, 0), |m| {
-            m.is_integer("?x") && m.all_are("?c", 1.0)
-        }),
+        make("mod_one", "(mod_floor ?x ?c)", |t, b| constant(t, b, 0), |m| m.is_integer("?x") && m.all_are("?c", 1.0)),
         row("div_floor_one", "(div_floor ?x ?c)", "?x", |m| m.is_integer("?x") && m.all_are("?c", 1.0)),
         make("unsigned_div", "(div ?x ?c)", shift_right, |m| matches!(m.dtype("?x"), Some(DType::U8 | DType::U32))),
         make("unsigned_rem", "(rem ?x ?c)", mask_low, |m| matches!(m.dtype("?x"), Some(DType::U8 | DType::U32))),

@@ -46,8 +46,8 @@ fn elementwise(op: Elementwise, operands: &[&Spec]) -> u64 {
     let integer = operands.first().is_some_and(|s| s.dtype.is_integer());
     let wide = operands.first().is_some_and(|s| s.dtype == DType::F64);
     let weight = match op {
-        Neg | Abs | Sign | Floor | Ceil | Round | Trunc | IsNan | IsInf | IsFinite | Not | Add | Sub | Mul | Maximum
-        | Minimum | And | Or | Xor | Shl | Shr | Eq | Ne | Lt | Le | Gt | Ge => 16,
+        Neg | Abs | Sign | Floor | Ceil | Round | Trunc | IsNan | IsInf | IsFinite | Not | Add | Sub | Mul
+        | Maximum | Minimum | And | Or | Xor | Shl | Shr | Eq | Ne | Lt | Le | Gt | Ge => 16,
         Div | Rem | DivFloor | ModFloor if integer => 320,
         Div | Sqrt => 128,
         Rsqrt => 192,

@@ -6,8 +6,8 @@
 
 use super::cost::cost;
 use super::term::{Head, Term, Terms};
-use monograph_ir::Spec;
 use egg::{Id, Language};
+use monograph_ir::Spec;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 

@@ -48,9 +48,8 @@ fn reductions(kind: Reduction) -> Vec<Row> {
 
 /// Element-wise ops over operands that all come through one view become the view of the op.
 fn below(view: &'static str, when: When) -> Vec<Row> {
-    let rule = |op: &str, from: String, to: String| {
-        row(format!("{view}_below_{op}"), from, format!("({view} ?s {to})"), when)
-    };
+    let rule =
+        |op: &str, from: String, to: String| row(format!("{view}_below_{op}"), from, format!("({view} ?s {to})"), when);
     let through = |variable: &str| format!("({view} ?s {variable})");
     let [a, b, c] = ["?a", "?b", "?c"].map(through);
     let mut rows = vec![
@@ -67,7 +66,12 @@ fn below(view: &'static str, when: When) -> Vec<Row> {
         // A tensor of one value comes through any view.
         for (side, title) in ["left", "right"].into_iter().enumerate() {
             let from = if side == 0 { format!("({name} {a} ?c)") } else { format!("({name} ?c {a})") };
-            rows.push(make(format!("{view}_below_{name}_{title}"), from, move |t, b| with_splat(t, b, view, op, side), when));
+            rows.push(make(
+                format!("{view}_below_{name}_{title}"),
+                from,
+                move |t, b| with_splat(t, b, view, op, side),
+                when,
+            ));
         }
     }
     rows
@@ -111,11 +115,7 @@ fn matmul_permute(terms: &mut Terms, bound: &Bound<'_>, side: usize) -> Option<I
     let mut flags = flags(terms, bound)?;
     views::swaps_last_two(&list(terms, bound.id("?p"))?).then_some(())?;
     flags[side] = !flags[side];
-    Some(add(
-        terms,
-        Op::Matmul { transpose_a: flags[0], transpose_b: flags[1] },
-        &[bound.id("?a"), bound.id("?b")],
-    ))
+    Some(add(terms, Op::Matmul { transpose_a: flags[0], transpose_b: flags[1] }, &[bound.id("?a"), bound.id("?b")]))
 }
 
 fn reduce_reduce(terms: &mut Terms, bound: &Bound<'_>, kind: Reduction) -> Option<Id> {

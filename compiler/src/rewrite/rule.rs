@@ -60,7 +60,7 @@ pub(crate) fn always(_: &Match<'_>) -> bool {
 pub(crate) struct Rule {
     pub(crate) name: Cow<'static, str>,
     pub(crate) fast_math: bool,
-    from: Pattern<Term>,
+    pub(crate) from: Pattern<Term>,
     to: Parsed,
     when: When,
 }
@@ -92,8 +92,9 @@ impl Row {
 /// The variables of a pattern that matched.
 pub(crate) struct Bound<'a> {
     /// The class of the whole pattern.
-    class: Id,
-    subst: &'a Subst,
+    pub(crate) class: Id,
+    /// The classes of the variables.
+    pub(crate) subst: &'a Subst,
 }
 
 impl Bound<'_> {
@@ -216,20 +217,22 @@ pub(crate) fn saturate(terms: &mut Terms, rules: &[&Rule], limits: Limits) {
 
 impl Rule {
     fn apply(&self, terms: &mut Terms, bound: &Bound<'_>) {
+        if let Some(id) = self.equal(terms, bound) {
+            terms.union(bound.class, id);
+        }
+    }
+
+    /// Adds what is equal to what matched, if the rule holds there and the types are equal.
+    pub(crate) fn equal(&self, terms: &mut Terms, bound: &Bound<'_>) -> Option<Id> {
         // Only what inference accepted may be taken apart.
-        if spec(terms, bound.class).is_none() || !(self.when)(&Match { terms, bound }) {
-            return;
+        spec(terms, bound.class)?;
+        if !(self.when)(&Match { terms, bound }) {
+            return None;
         }
         let id = match &self.to {
             Parsed::Pattern(pattern) => terms.add_instantiation(&pattern.ast, bound.subst),
-            Parsed::Make(make) => match make(terms, bound) {
-                Some(id) => id,
-                None => return,
-            },
+            Parsed::Make(make) => make(terms, bound)?,
         };
-        let (old, new) = (spec(terms, bound.class), spec(terms, id));
-        if old.is_some() && old == new {
-            terms.union(bound.class, id);
-        }
+        (spec(terms, bound.class) == spec(terms, id)).then_some(id)
     }
 }

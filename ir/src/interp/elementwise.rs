@@ -162,12 +162,12 @@ pub(super) fn elementwise(op: Elementwise, x: &[Tensor]) -> Result<Data, EvalErr
         Elementwise::Xor => bits!(x, (a, b) a ^ b),
         Elementwise::Shl => integer!(x, (a, b) a.shift_left(b)),
         Elementwise::Shr => integer!(x, (a, b) a.shift_right(b)),
-        Elementwise::Eq => any!(x, |a, b| a == b),
-        Elementwise::Ne => any!(x, |a, b| a != b),
-        Elementwise::Lt => any!(x, |a, b| a < b),
-        Elementwise::Le => any!(x, |a, b| a <= b),
-        Elementwise::Gt => any!(x, |a, b| a > b),
-        Elementwise::Ge => any!(x, |a, b| a >= b),
+        Elementwise::Eq => any!(x, |a, b| a.eq(&b)),
+        Elementwise::Ne => any!(x, |a, b| a.ne(&b)),
+        Elementwise::Lt => any!(x, |a, b| a.lt(&b)),
+        Elementwise::Le => any!(x, |a, b| a.le(&b)),
+        Elementwise::Gt => any!(x, |a, b| a.gt(&b)),
+        Elementwise::Ge => any!(x, |a, b| a.ge(&b)),
     }
 }
 

@@ -22,15 +22,15 @@ pub enum EvalError {
         /// The parameter's name.
         name: String,
         /// What was declared.
-        expected: Spec,
+        expected: Box<Spec>,
         /// What came.
-        found: Spec,
+        found: Box<Spec>,
     },
     /// The bytes or elements for a tensor are not as many as its spec says.
     #[error("{spec} has {expected} {unit}, but was given {found}")]
     Length {
         /// What was asked for.
-        spec: Spec,
+        spec: Box<Spec>,
         /// `bytes` or `elements`.
         unit: &'static str,
         /// How many it has.

@@ -104,6 +104,14 @@ fn copy<T: Copy>(dims: &[usize], src: &[T], from: &Layout, dst: &mut [T], to: &L
     let loops = (0..dims.len()).map(|i| (dims[i], [from.strides[i], to.strides[i]]));
     let mut loops = collapse(loops);
     let (n, step) = loops.pop().unwrap_or((1, [1, 1]));
+    if let Some(&(rows, [1, stride])) = loops.last()
+        && step[0] > 1
+    {
+        loops.pop();
+        return walk(&loops, [from.offset, to.offset], |[s, d]| {
+            transpose(&src[s as usize..], &mut dst[d as usize..], (rows, [1, stride]), (n, step));
+        });
+    }
     walk(&loops, [from.offset, to.offset], |[s, d]| match step {
         [1, 1] => dst[d as usize..][..n].copy_from_slice(&src[s as usize..][..n]),
         [0, 1] => dst[d as usize..][..n].fill(src[s as usize]),
@@ -122,6 +130,22 @@ fn copy<T: Copy>(dims: &[usize], src: &[T], from: &Layout, dst: &mut [T], to: &L
             }
         }
     });
+}
+
+/// Copies two nested loops of which the outer one reads neighbours, in tiles: row by row, each element would come
+/// from another line of the cache.
+fn transpose<T: Copy>(src: &[T], dst: &mut [T], outer: Loop, inner: Loop) {
+    const TILE: usize = 32;
+    let at = |i: usize, j: usize, which: usize| (i as isize * outer.1[which] + j as isize * inner.1[which]) as usize;
+    for i0 in (0..outer.0).step_by(TILE) {
+        for j0 in (0..inner.0).step_by(TILE) {
+            for i in i0..outer.0.min(i0 + TILE) {
+                for j in j0..inner.0.min(j0 + TILE) {
+                    dst[at(i, j, 1)] = src[at(i, j, 0)];
+                }
+            }
+        }
+    }
 }
 
 /// The elements of `x` under a layout, as a row-major tensor of these extents.

@@ -129,6 +129,8 @@ pub(super) trait Order: Cell {
     /// The value above or equal to all others.
     const HIGHEST: Self;
 
+    /// A value of the same order that compares fast: `f16` and `bf16` widened.
+    fn key(self) -> impl PartialOrd + Copy;
     /// Whether it is NaN.
     fn nan(self) -> bool;
     /// Whether its sign bit is set; tells -0 from +0.
@@ -136,19 +138,26 @@ pub(super) trait Order: Cell {
 }
 
 macro_rules! orders {
-    ($($cell:ty, $low:expr, $high:expr, |$x:ident| $nan:expr, $negative:expr;)*) => {$(
+    ($($cell:ty, $low:expr, $high:expr, |$x:ident| $key:expr, $nan:expr, $negative:expr;)*) => {$(
         impl Order for $cell {
             const LOWEST: $cell = $low;
             const HIGHEST: $cell = $high;
 
             #[inline(always)]
+            fn key(self) -> impl PartialOrd + Copy {
+                let $x = self;
+                $key
+            }
+            #[inline(always)]
             fn nan(self) -> bool {
                 let $x = self;
+                let _ = $x;
                 $nan
             }
             #[inline(always)]
             fn negative(self) -> bool {
                 let $x = self;
+                let _ = $x;
                 $negative
             }
         }
@@ -156,28 +165,30 @@ macro_rules! orders {
 }
 
 orders! {
-    bool, false, true, |_x| false, false;
-    i8, i8::MIN, i8::MAX, |_x| false, false;
-    u8, u8::MIN, u8::MAX, |_x| false, false;
-    i32, i32::MIN, i32::MAX, |_x| false, false;
-    u32, u32::MIN, u32::MAX, |_x| false, false;
-    i64, i64::MIN, i64::MAX, |_x| false, false;
-    f16, f16::NEG_INFINITY, f16::INFINITY, |x| x.is_nan(), x.to_bits() >> 15 != 0;
-    bf16, bf16::NEG_INFINITY, bf16::INFINITY, |x| x.is_nan(), x.to_bits() >> 15 != 0;
-    f32, f32::NEG_INFINITY, f32::INFINITY, |x| x.is_nan(), x.is_sign_negative();
-    f64, f64::NEG_INFINITY, f64::INFINITY, |x| x.is_nan(), x.is_sign_negative();
+    bool, false, true, |x| x, false, false;
+    i8, i8::MIN, i8::MAX, |x| x, false, false;
+    u8, u8::MIN, u8::MAX, |x| x, false, false;
+    i32, i32::MIN, i32::MAX, |x| x, false, false;
+    u32, u32::MIN, u32::MAX, |x| x, false, false;
+    i64, i64::MIN, i64::MAX, |x| x, false, false;
+    f16, f16::NEG_INFINITY, f16::INFINITY, |x| f16_to_f32(x), x.is_nan(), x.to_bits() >> 15 != 0;
+    bf16, bf16::NEG_INFINITY, bf16::INFINITY, |x| bf16_to_f32(x), x.is_nan(), x.to_bits() >> 15 != 0;
+    f32, f32::NEG_INFINITY, f32::INFINITY, |x| x, x.is_nan(), x.is_sign_negative();
+    f64, f64::NEG_INFINITY, f64::INFINITY, |x| x, x.is_nan(), x.is_sign_negative();
 }
 
 /// The greater; the first NaN if there is one; +0 is above -0.
 #[inline(always)]
 pub(super) fn maximum<T: Order>(a: T, b: T) -> T {
-    if a > b || a.nan() || (a == b && !a.negative()) { a } else { b }
+    let (x, y) = (a.key(), b.key());
+    if x > y || a.nan() || (x == y && !a.negative()) { a } else { b }
 }
 
 /// The smaller; the first NaN if there is one; -0 is below +0.
 #[inline(always)]
 pub(super) fn minimum<T: Order>(a: T, b: T) -> T {
-    if a < b || a.nan() || (a == b && a.negative()) { a } else { b }
+    let (x, y) = (a.key(), b.key());
+    if x < y || a.nan() || (x == y && a.negative()) { a } else { b }
 }
 
 /// Integer division as the ops define it: nothing panics.

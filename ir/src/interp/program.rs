@@ -128,7 +128,7 @@ impl<'a> Program<'a> {
         }
         for (param, given) in declared.iter().zip(params) {
             if param.spec != *given.spec() {
-                let (expected, found) = (param.spec.clone(), given.spec().clone());
+                let (expected, found) = (Box::new(param.spec.clone()), Box::new(given.spec().clone()));
                 return Err(EvalError::Param { name: param.name.clone(), expected, found });
             }
         }

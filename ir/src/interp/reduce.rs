@@ -186,8 +186,8 @@ pub(super) fn scan(x: &Tensor, kind: Reduction, axis: usize) -> Result<Data, Eva
 pub(super) fn arg_reduce(x: &Tensor, kind: Extreme, axis: usize) -> Result<Data, EvalError> {
     let around = Around::axis(x.shape(), axis);
     match kind {
-        Extreme::Max => with_any!(x.data(), cells => first_best(cells, around, |x, best| x > best)),
-        Extreme::Min => with_any!(x.data(), cells => first_best(cells, around, |x, best| x < best)),
+        Extreme::Max => with_any!(x.data(), cells => first_best(cells, around, |x, best| x.key().gt(&best.key()))),
+        Extreme::Min => with_any!(x.data(), cells => first_best(cells, around, |x, best| x.key().lt(&best.key()))),
     }
 }
 

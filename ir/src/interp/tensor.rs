@@ -318,7 +318,7 @@ impl Tensor {
         let expected = spec.shape.elements().map_or(u64::MAX, |n| n as u64);
         let found = data.len() as u64;
         if expected != found {
-            return Err(EvalError::Length { spec, unit: "elements", expected, found });
+            return Err(EvalError::Length { spec: Box::new(spec), unit: "elements", expected, found });
         }
         Ok(Tensor { spec, data })
     }
@@ -330,7 +330,7 @@ impl Tensor {
     pub fn from_bytes(spec: Spec, bytes: &[u8]) -> Result<Tensor, EvalError> {
         let expected = spec.bytes().unwrap_or(u64::MAX);
         if expected != bytes.len() as u64 {
-            return Err(EvalError::Length { spec, unit: "bytes", expected, found: bytes.len() as u64 });
+            return Err(EvalError::Length { spec: Box::new(spec), unit: "bytes", expected, found: bytes.len() as u64 });
         }
         let data = with_dtype!(spec.dtype, T => T::data(T::read(bytes)?));
         Ok(Tensor { spec, data })

@@ -1,6 +1,6 @@
 //! Random valid graphs, for the property tests of every crate of the workspace. No part of the public API.
 //!
-//! [`random_graph`] is a pure function of its seed and options, and everything it makes passes [`crate::verify`].
+//! [`random_graph`] is a pure function of its seed and options, and everything it makes passes [`crate::verify()`].
 
 mod maker;
 mod random;

@@ -89,7 +89,7 @@ pub(super) fn build(
             let (text, place) = literal.map_or(("", op.place), |t| (t.text.as_ref(), t.place));
             match Literal::parse(spec.dtype, text) {
                 Some(literal) => Op::Constant(literal),
-                None => return Err((place, format!("`{text}` is no {} that can be written down", spec.dtype))),
+                None => return Err((place, format!("`{text}` is no value of {}", spec.dtype))),
             }
         }
         "iota" => {

@@ -1,6 +1,6 @@
 //! The textual form: what tests, filetests and the command line speak. `ir/TEXT.md` is its reference.
 //!
-//! [`print`] writes a graph, [`parse`] reads one, and `parse(print(g)) == g` for every graph that was built: the same
+//! [`print()`] writes a graph, [`parse`] reads one, and `parse(print(g)) == g` for every graph that was built: the same
 //! nodes with the same numbers, the same parameters and outputs. Origins are not printed; a parsed node's origin is
 //! its place in the text. A parameter is numbered by where it stands, which is how a builder numbers it.
 //!
@@ -58,7 +58,7 @@ pub fn op_names() -> impl Iterator<Item = &'static str> {
 }
 
 impl fmt::Display for Graph {
-    /// [`print`]s it.
+    /// [`print()`]s it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&print(self))
     }

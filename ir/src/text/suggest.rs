@@ -13,19 +13,23 @@ pub(super) fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
     near.map(|c| (distance(name, c), c)).filter(|(d, _)| *d <= allowed).min_by_key(|(d, _)| *d).map(|(_, c)| c)
 }
 
-/// Levenshtein distance in characters.
+/// Edit distance in characters, where swapping two neighbours is one edit.
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let substitute = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before = vec![0; b.len() + 1];
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for i in 0..a.len() {
+        let mut row = vec![i + 1; b.len() + 1];
+        for j in 0..b.len() {
+            let substitute = above[j] + usize::from(a[i] != b[j]);
+            row[j + 1] = substitute.min(row[j] + 1).min(above[j + 1] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
+            }
         }
+        before = std::mem::replace(&mut above, row);
     }
-    row[b.len()]
+    above[b.len()]
 }
 
 #[cfg(test)]
@@ -38,9 +42,11 @@ mod tests {
         assert_eq!(closest("maximun", names), Some("maximum"));
         assert_eq!(closest("matmull", names), Some("matmul"));
         assert_eq!(closest("ad", names), Some("add"));
+        assert_eq!(closest("amtmul", names), Some("matmul"));
         assert_eq!(closest("convolution", names), None);
         assert_eq!(closest(&"m".repeat(10_000), names), None);
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("abcd", "badc"), 2);
     }
 }

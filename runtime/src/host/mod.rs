@@ -135,7 +135,7 @@ impl HostExecutable {
                 let results = interp::evaluate(&kernel.body, &inputs)
                     .map_err(|e| Error::Internal(format!("kernel {} cannot be interpreted: {e}", kernel.name)))?;
                 for (&slot, result) in writes.iter().zip(&results) {
-                    memory.write(slot, &self.plan, &result.bytes());
+                    memory.write(slot, &self.plan, result.bytes());
                 }
                 Ok(())
             }
@@ -158,10 +158,16 @@ impl ExecutableBackend for HostExecutable {
         Ok(())
     }
 
+    fn owns(&self, array: &Array) -> bool {
+        array.host_bytes().is_some()
+    }
+
     fn bind(&mut self, input: usize, array: &Array) -> Result<(), Error> {
         self.bound[self.plan.inputs[input].buffer.index()] = Some(array.clone());
         Ok(())
     }
+
+    fn discard(&mut self) {}
 
     fn launch(&mut self) -> Result<(), Error> {
         let order = self.orders.next(&self.plan);

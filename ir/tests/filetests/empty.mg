@@ -1,0 +1,5 @@
+graph @"an empty graph"() { return }
+// ==== expected
+// graph @"an empty graph"() {
+//   return
+// }

@@ -1,0 +1,7 @@
+//! The reference interpreter against constants that do not come from it.
+
+mod common;
+mod elementwise;
+mod graphs;
+mod movement;
+mod reductions;

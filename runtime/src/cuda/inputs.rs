@@ -1,0 +1,95 @@
+//! How the bytes of copied inputs reach the device: through a ring of pinned blocks, one host-to-device copy for each
+//! run of neighbours.
+
+use crate::driver::{Context, DeviceMemory, DriverError, Event, PinnedMemory, Stream};
+use std::sync::Arc;
+
+/// How many replays may be under way before the host waits for the oldest one's copy.
+const BLOCKS: usize = 4;
+
+/// Neighbours with a gap of at most this many bytes are copied together, gap and all.
+const GAP: usize = 255;
+
+/// One pinned block, as large as the region of inputs, and the event that its last copies are done.
+struct Block {
+    memory: PinnedMemory,
+    copied: Event,
+    used: bool,
+}
+
+/// The staging memory of one executable.
+pub(super) struct Staging {
+    blocks: Vec<Block>,
+    /// The block that is being filled.
+    current: usize,
+    /// Ranges filled since the last flush.
+    filled: Vec<(usize, usize)>,
+}
+
+/// What a flush did.
+pub(super) struct Flushed {
+    /// Copies enqueued.
+    pub(super) copies: u32,
+    /// Bytes of them.
+    pub(super) bytes: u64,
+}
+
+impl Staging {
+    /// Staging for a region of that many bytes.
+    pub(super) fn new(context: &Arc<Context>, bytes: usize) -> Result<Staging, DriverError> {
+        let count = if bytes == 0 { 0 } else { BLOCKS };
+        let block =
+            |_| Ok(Block { memory: PinnedMemory::new(context, bytes)?, copied: Event::new(context)?, used: false });
+        Ok(Staging {
+            blocks: (0..count).map(block).collect::<Result<_, DriverError>>()?,
+            current: 0,
+            filled: Vec::new(),
+        })
+    }
+
+    /// Puts bytes at an offset of the region. Returns whether the host had to wait for an earlier replay's copy.
+    pub(super) fn put(&mut self, offset: usize, bytes: &[u8]) -> Result<bool, DriverError> {
+        if bytes.is_empty() {
+            return Ok(false);
+        }
+        let block = &mut self.blocks[self.current];
+        let mut waited = false;
+        if self.filled.is_empty() && std::mem::take(&mut block.used) && !block.copied.is_done()? {
+            block.copied.synchronize()?;
+            waited = true;
+        }
+        block.memory.as_mut_slice()[offset..offset + bytes.len()].copy_from_slice(bytes);
+        self.filled.push((offset, bytes.len()));
+        Ok(waited)
+    }
+
+    /// Forgets what was put since the last flush: the replay it was for does not take place.
+    pub(super) fn discard(&mut self) {
+        self.filled.clear();
+    }
+
+    /// Enqueues the copies of what was put, and turns to the next block.
+    pub(super) fn flush(&mut self, region: &DeviceMemory, stream: &Stream) -> Result<Flushed, DriverError> {
+        let mut flushed = Flushed { copies: 0, bytes: 0 };
+        if self.filled.is_empty() {
+            return Ok(flushed);
+        }
+        self.filled.sort_unstable();
+        let block = &mut self.blocks[self.current];
+        let mut runs = self.filled.drain(..).peekable();
+        while let Some((start, length)) = runs.next() {
+            let mut end = start + length;
+            while let Some((next, more)) = runs.next_if(|&(next, _)| next <= end + GAP) {
+                end = end.max(next + more);
+            }
+            region.write_async(start, &block.memory, start, end - start, stream)?;
+            flushed.copies += 1;
+            flushed.bytes += (end - start) as u64;
+        }
+        drop(runs);
+        block.copied.record(stream)?;
+        block.used = true;
+        self.current = (self.current + 1) % self.blocks.len();
+        Ok(flushed)
+    }
+}

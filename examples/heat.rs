@@ -19,7 +19,7 @@ fn step(u: &Tensor, ratio: f64) -> Tensor {
         + inner(mid.clone(), low)
         + inner(mid.clone(), high);
     let centre = inner(mid.clone(), mid);
-    (centre + (neighbours - centre * 4.0) * ratio).pad(&[(1, 1), (1, 1)], 0.0)
+    (centre + (neighbours - centre * 4.0) * ratio).pad(&[1, 1], &[1, 1], 0.0)
 }
 
 fn main() -> monograph::Result<()> {

@@ -69,7 +69,7 @@ impl Device {
     /// [`Error::Plan`] for a plan that is not sound, [`Error::Input`] for one that belongs to another program,
     /// otherwise as [`Device::compile`].
     pub fn load<S, I, O: Form>(&self, program: &Program<S, I, O>, plan: Plan) -> Result<Executable<S, I, O>, Error> {
-        let inner = self.0.load(plan, program.constants(), program.initial())?;
+        let inner = self.0.load(plan, program.constants(), program.initial_state())?;
         Ok(Executable::new(inner, program))
     }
 

@@ -124,6 +124,26 @@ fn views_compose() {
 }
 
 #[test]
+fn work_comes_before_a_broadcast() {
+    let params = r#"input %x "x": f32[3], input %y "y": f32[3], input %z "z": f32[2, 1]"#;
+    let constant = "%k = constant 2 : f32[]\n";
+    check(
+        canonicalize,
+        params,
+        &format!(
+            "{constant} %c = broadcast %k {{shape = [2, 3]}}\n %a = broadcast %x {{shape = [2, 3]}}\n \
+             %b = broadcast %y {{shape = [2, 3]}}\n %d = mul %a, %c\n %r = sub %d, %b"
+        ),
+        &format!(
+            "{constant} %c = broadcast %k {{shape = [3]}}\n %d = mul %x, %c\n %e = sub %d, %y\n \
+             %r = broadcast %e {{shape = [2, 3]}}"
+        ),
+    );
+    let apart = "%a = broadcast %x {shape = [2, 3]}\n %b = broadcast %z {shape = [2, 3]}\n %r = add %a, %b";
+    check(canonicalize, params, apart, apart);
+}
+
+#[test]
 fn only_exact_casts_are_skipped() {
     let int = r#"input %x "x": i32[4]"#;
     check(canonicalize, int, "%a = cast %x {dtype = i64}\n %r = cast %a {dtype = i8}", "%r = cast %x {dtype = i8}");
@@ -171,18 +191,14 @@ fn constants_fold() {
          %r = reshape %k {shape = []}",
         "%r = constant 9 : i32[]",
     );
-    check(
-        fold,
-        X,
-        "%i = iota {axis = 0} : i32[5]\n %r = reduce_sum %i {axes = [0]}",
-        "%r = constant 10 : i32[]",
-    );
+    check(fold, X, "%i = iota {axis = 0} : i32[5]\n %r = reduce_sum %i {axes = [0]}", "%r = constant 10 : i32[]");
 }
 
 #[test]
 fn a_constant_mask_selects() {
     for (mask, side) in [("true", 0), ("false", 1)] {
-        let body = format!("%k = constant {mask} : bool[]\n %m = broadcast %k {{shape = [2, 3]}}\n %r = select %m, %x, %y");
+        let body =
+            format!("%k = constant {mask} : bool[]\n %m = broadcast %k {{shape = [2, 3]}}\n %r = select %m, %x, %y");
         let result = fold(&graph(XY, &body)).unwrap();
         assert_eq!(result.outputs()[0].value, result.param_value(side));
     }
@@ -202,12 +218,7 @@ fn empty_operands_give_what_they_contribute() {
     let zeros = |shape: &str| format!("%k = constant 0 : f32[]\n %r = broadcast %k {{shape = {shape}}}");
     check(empty, params, "%r = exp %x", &zeros("[0, 3]"));
     check(empty, params, "%r = reduce_sum %x {axes = [0]}", &zeros("[3]"));
-    check(
-        empty,
-        params,
-        "%r = reduce_prod %x {axes = [0, 1]}",
-        "%r = constant 1 : f32[]",
-    );
+    check(empty, params, "%r = reduce_prod %x {axes = [0, 1]}", "%r = constant 1 : f32[]");
     check(empty, params, "%r = matmul %x, %x {transpose_a = true}", &zeros("[3, 3]"));
     check(empty, params, "%r = take %x, %j {axis = 0}", &zeros("[2, 3]"));
     check(

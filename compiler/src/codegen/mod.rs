@@ -1,82 +1,167 @@
-//! The kernels' CUDA C++ source.
+//! Code generation: from the body of a kernel to CUDA C++ text.
+//!
+//! What a body is made of decides its [`Family`], and each family has a generator in a file of its own. All share the
+//! expression [emitter](emit), which turns everything that happens at one index into statements; a generator adds the
+//! loops around it and the step that elements do together: a reduction, a product, a scan, a scatter.
+//!
+//! The text needs no header. A program is the [`prelude`] and the [`source`](Generated::source) of some kernels,
+//! compiled with [`NVRTC_OPTIONS`].
+
+mod emit;
+mod name;
+mod pointwise;
+mod rows;
+mod types;
 
 use crate::Options;
-use crate::index::{Index, through, variables};
+use emit::{Emitter, Refusal};
 use monograph_ir::plan::{Access, IndexMap};
-use monograph_ir::{Error, Graph, Op, Shape, Target, ValueId};
-use rustc_hash::FxHashMap;
+use monograph_ir::{Error, Graph, Op, Shape, Spec, Target, ValueId};
 
-/// A kernel's text and how it touches memory.
+/// The options of every program, beside the architecture. Products and sums are never contracted: where a fused
+/// multiply-add is meant, the text says so.
+pub const NVRTC_OPTIONS: &[&str] = &["--std=c++17", "--fmad=false"];
+
+/// The text that comes before all kernels of a program.
+pub const fn prelude() -> &'static str {
+    include_str!("prelude.cu")
+}
+
+/// What a kernel's body is made of decides its generator.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Family {
+    /// Every element of the outputs is computed from elements alone.
+    Pointwise,
+    /// Reductions over the same axes of values of one shape, and what is computed from their results in each row.
+    Rows,
+    /// One matrix product.
+    Matmul,
+    /// One scatter.
+    Scatter,
+    /// One scan.
+    Scan,
+}
+
+/// The family of a body. A body that mixes families has the one that is named last here; [`supported`] refuses it.
+pub fn family(body: &Graph) -> Family {
+    let of = |op: &Op| match op {
+        Op::Reduce { .. } | Op::ArgReduce { .. } => Family::Rows,
+        Op::Matmul { .. } => Family::Matmul,
+        Op::Scatter { .. } => Family::Scatter,
+        Op::Scan { .. } => Family::Scan,
+        _ => Family::Pointwise,
+    };
+    body.nodes().iter().map(|n| of(&n.op)).max().unwrap_or(Family::Pointwise)
+}
+
+/// A kernel's code and how it touches memory.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Generated {
-    /// Ops and a structural hash; the symbol.
+    /// Ops and a structural hash; also the symbol.
     pub name: String,
-    /// The iteration space.
+    /// The iteration space of the maps of `reads` and `writes`.
     pub domain: Shape,
-    /// One a parameter of the body.
+    /// How each parameter is read.
     pub reads: Vec<Access>,
-    /// One an output of the body.
+    /// How each output is written.
     pub writes: Vec<Access>,
-    /// CUDA C++.
+    /// The `__global__` function, without the prelude. Its parameters are the pointers of the reads, then those of
+    /// the writes, each aligned to 16 bytes.
     pub source: String,
-    /// Blocks.
+    /// Blocks of the grid.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
-    /// Dynamic shared memory in bytes.
+    /// Dynamic shared memory of a block, in bytes.
     pub shared: u32,
 }
 
-/// Options for NVRTC.
-pub const NVRTC_OPTIONS: &[&str] = &["--fmad=false"];
-
-/// What every program starts with.
-pub fn prelude() -> &'static str {
-    ""
+/// What a generator is given.
+struct Request<'a> {
+    body: &'a Graph,
+    target: &'a Target,
+    options: &'a Options,
 }
 
-/// Source of a body.
+impl<'a> Request<'a> {
+    fn outputs(&self) -> impl Iterator<Item = (ValueId, &'a Spec)> + use<'a> {
+        let body = self.body;
+        body.outputs().iter().map(move |o| (o.value, body.spec(o.value)))
+    }
+
+    fn emitter(&self) -> Emitter<'a> {
+        Emitter::new(self.body, self.options.excess_precision)
+    }
+}
+
+/// What a generator gives back.
+struct Code {
+    domain: Shape,
+    reads: Vec<IndexMap>,
+    writes: Vec<IndexMap>,
+    /// The statements of the function.
+    text: String,
+    /// Blocks, in one dimension: that one is the only one that goes beyond 65,535.
+    grid: u32,
+    block: [u32; 3],
+    /// Blocks that should fit on a multiprocessor together, where the compiler of CUDA needs to be told.
+    blocks_per_multiprocessor: Option<u32>,
+}
+
+/// The family of a body that has code, or why it has none.
 ///
 /// # Errors
-/// A body that no family takes.
-pub fn generate(body: &Graph, _target: &Target, _options: &Options) -> Result<Generated, Error> {
-    use std::hash::{Hash, Hasher};
-    let mut hasher = rustc_hash::FxHasher::default();
-    body.hash(&mut hasher);
-    let last = body.outputs()[0].value;
-    let name = format!("{}_{:08x}", body.node(last.node).op.name(), hasher.finish() as u32);
-    let domain = body.spec(last).shape.clone();
-    let mut maps: FxHashMap<ValueId, Option<IndexMap>> = FxHashMap::default();
-    let mut pointwise = true;
-    for o in body.outputs() {
-        let mut stack = vec![(o.value, variables(body.spec(o.value).shape.dims(), 0))];
-        pointwise &= body.spec(o.value).shape == domain;
-        while let Some((v, index)) = stack.pop() {
-            let node = body.node(v.node);
-            if let Op::Parameter(_) = node.op {
-                let shape = body.spec(v).shape.clone();
-                let linear = crate::index::linear(&index, &shape);
-                let map = match linear.affine(domain.rank() as u32) {
-                    Some((offset, strides)) => IndexMap::Affine { offset, strides },
-                    None => IndexMap::Any,
-                };
-                maps.entry(v).and_modify(|m| { if m.as_ref() != Some(&map) { *m = None } }).or_insert(Some(map));
-            }
-            for &operand in &node.operands {
-                match through(&node.op, &body.spec(operand).shape, &index) {
-                    Some(inner) => stack.push((operand, inner)),
-                    None => { pointwise = false; break; }
-                }
-            }
-            if stack.len() > 4000 { pointwise = false; break; }
-        }
-    }
-    let identity = IndexMap::Affine { offset: 0, strides: variables(domain.dims(), 0).iter().zip(domain.strides()).map(|(i, s)| if *i == Index::default() { 0 } else { s as i64 }).collect() };
-    let reads = (0..body.params().len()).map(|i| {
-        let v = body.param_value(i);
-        let map = maps.get(&v).cloned().flatten().filter(|_| pointwise).unwrap_or(IndexMap::Any);
-        Access { spec: body.spec(v).clone(), map }
-    }).collect();
-    let writes = body.outputs().iter().map(|o| Access { spec: body.spec(o.value).clone(), map: if pointwise { identity.clone() } else { IndexMap::Any } }).collect();
-    Ok(Generated { source: format!("// {name}\n"), name, domain, reads, writes, grid: [1; 3], block: [32, 1, 1], shared: 0 })
+/// In words, what of the body its generator cannot do: a reduction's result is needed by another row, two products
+/// meet, …
+pub fn supported(body: &Graph) -> Result<Family, String> {
+    let (target, options) = (Target::default(), Options::default());
+    let request = Request { body, target: &target, options: &options };
+    let family = family(body);
+    let checked = match family {
+        Family::Pointwise => pointwise::check(&request),
+        Family::Rows => rows::check(&request),
+        _ => Err(Refusal("no generator".into())),
+    };
+    checked.map(|()| family).map_err(|Refusal(message)| message)
+}
+
+/// Code for a body: parameter `i` of the body is the pointer of read `i`, output `i` that of write `i`.
+///
+/// # Errors
+/// [`Error::Internal`] for a body that [`supported`] refuses.
+pub fn generate(body: &Graph, target: &Target, options: &Options) -> Result<Generated, Error> {
+    let request = Request { body, target, options };
+    let code = match family(body) {
+        Family::Pointwise => pointwise::generate(&request),
+        Family::Rows => rows::generate(&request),
+        _ => Err(Refusal("no generator".into())),
+    };
+    let code = code.map_err(|Refusal(message)| Error::Internal(format!("no kernel for this body: {message}")))?;
+    let name = name::symbol(body, target, options);
+    let access = |spec: &Spec, map: IndexMap| Access { spec: spec.clone(), map };
+    Ok(Generated {
+        source: function(&request, &name, &code),
+        name,
+        domain: code.domain,
+        reads: body.params().iter().zip(code.reads).map(|(p, map)| access(&p.spec, map)).collect(),
+        writes: request.outputs().zip(code.writes).map(|((_, spec), map)| access(spec, map)).collect(),
+        grid: [code.grid, 1, 1],
+        block: code.block,
+        shared: 0,
+    })
+}
+
+/// The whole function around a generator's statements.
+fn function(request: &Request<'_>, name: &str, code: &Code) -> String {
+    let reads = request.body.params().iter().enumerate();
+    let reads = reads.map(|(i, p)| format!("const {}* x{i}", types::storage(p.spec.dtype)));
+    let writes = request.outputs().enumerate();
+    let writes = writes.map(|(i, (_, spec))| format!("{}* y{i}", types::storage(spec.dtype)));
+    let parameters = reads.chain(writes).collect::<Vec<_>>().join(", ");
+    let threads: u32 = code.block.iter().product();
+    let bounds = match code.blocks_per_multiprocessor {
+        Some(blocks) => format!("{threads}, {blocks}"),
+        None => threads.to_string(),
+    };
+    format!("extern \"C\" __global__ void __launch_bounds__({bounds})\n{name}({parameters}) {{\n{}}}\n", code.text)
 }

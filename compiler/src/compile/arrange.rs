@@ -7,8 +7,8 @@ use crate::fuse::{Group, storage};
 use crate::memory::{self, Layout, Request};
 use crate::schedule::{Ancestors, Job, Range, Touches, Waits, hazards, levels, order, reduce};
 use monograph_ir::plan::{ALIGNMENT, Access, IndexMap, MAX_LAUNCHES};
-use monograph_ir::{Error, Graph, Op, OutputKind, ParamKind, Spec, ValueId};
-use rustc_hash::FxHashMap;
+use monograph_ir::{Error, Graph, Op, OutputKind, Spec, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where a value lies.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -161,8 +161,7 @@ impl Arranger<'_> {
     fn launches(&mut self) -> (Vec<Launch>, Vec<Place>) {
         let output_places: Vec<Place> =
             self.graph.outputs().iter().map(|o| o.value).collect::<Vec<_>>().iter().map(|&v| self.place(v)).collect();
-        let mut of_groups: Vec<Option<Launch>> =
-            (0..self.groups.len()).map(|g| Some(self.group_launch(g))).collect();
+        let mut of_groups: Vec<Option<Launch>> = (0..self.groups.len()).map(|g| Some(self.group_launch(g))).collect();
         // What each state becomes, where that is not what it was.
         let updates: Vec<Move> = (self.graph.outputs().iter().zip(&output_places))
             .filter_map(|(output, &source)| match output.kind {
@@ -176,19 +175,21 @@ impl Arranger<'_> {
         let outputs = self.outputs(&output_places, &updates, &mut launches);
         let order = self.order(&of_groups, &updates);
         launches.extend(order.iter().filter_map(|&g| of_groups[g as usize].take()));
-        let copied = self.update_in_place(&launches, &updates);
-        self.copies_at_the_end(&copied, &mut launches);
+        let (early, late) = self.update_in_place(&launches, &updates);
+        let mut launches = self.copies_between(launches, early);
+        self.copies_at_the_end(&late, &mut launches);
         (launches, outputs)
     }
 
     /// Where the outputs lie after the replay. Old states that are returned although they change are copied first.
     fn outputs(&mut self, places: &[Place], updates: &[Move], launches: &mut Vec<Launch>) -> Vec<Place> {
+        let updated: FxHashSet<u32> = updates.iter().map(|m| m.state).collect();
         let mut saved: FxHashMap<u32, Place> = FxHashMap::default();
         let mut outputs = Vec::with_capacity(places.len());
         for (output, &place) in self.graph.outputs().iter().zip(places) {
             let is_state = matches!(output.kind, OutputKind::State(_));
             outputs.push(match place {
-                Place::Param(p) if !is_state && updates.iter().any(|m| m.state == p) => {
+                Place::Param(p) if !is_state && updated.contains(&p) => {
                     if let Some(&copy) = saved.get(&p) {
                         copy
                     } else {
@@ -233,16 +234,19 @@ impl Arranger<'_> {
                 Job { reads: distinct(&launch.reads), writes, overwrites: over }
             })
             .collect();
+        // What becomes a state is hoped to be computed right into it.
         let temps = self.temps.iter().map(|t| if t.keep { 0 } else { t.bytes });
-        let sizes: Vec<u64> = std::iter::repeat_n(0, params).chain(temps).collect();
+        let mut sizes: Vec<u64> = std::iter::repeat_n(0, params).chain(temps).collect();
+        updates.iter().for_each(|update| sizes[number(update.source) as usize] = 0);
         order(&jobs, &sizes)
     }
 
-    /// Computes new values of states right into them where that is sound; returns the updates that are left.
+    /// Computes new values of states right into them where that is sound; returns the updates that are left: those
+    /// that can be copied right after a launch, with its number, and those that are one parallel move at the end.
     ///
     /// Sound is: no other launch reads the old state at or after the one that writes the new, that one reads it
     /// element for element where it writes, and no other state takes the old value.
-    fn update_in_place(&mut self, launches: &[Launch], updates: &[Move]) -> Vec<Move> {
+    fn update_in_place(&mut self, launches: &[Launch], updates: &[Move]) -> (Vec<(usize, Move)>, Vec<Move>) {
         let mut writer: FxHashMap<u32, (usize, usize)> = FxHashMap::default();
         let mut last_reader: FxHashMap<u32, usize> = FxHashMap::default();
         for (i, launch) in launches.iter().enumerate() {
@@ -257,24 +261,44 @@ impl Arranger<'_> {
                 }
             }
         }
-        let mut left = Vec::new();
+        let moved: FxHashSet<Place> = updates.iter().map(|m| m.source).collect();
+        let (mut early, mut late) = (Vec::new(), Vec::new());
         for &update in updates {
-            let moved_on = updates.iter().any(|m| m.source == Place::Param(update.state));
-            let in_place = match update.source {
-                Place::Temp(temp) if !moved_on && self.temps[temp as usize].in_state.is_none() => {
-                    writer.get(&temp).is_some_and(|&(at, write)| {
-                        let before = last_reader.get(&update.state).is_none_or(|&r| r <= at);
-                        before && self.writes_where_it_reads(&launches[at], write, Place::Param(update.state))
-                    })
-                }
-                _ => false,
+            let moved_on = moved.contains(&Place::Param(update.state));
+            let written = match update.source {
+                Place::Temp(temp) if !moved_on => writer.get(&temp).map(|&(at, write)| (temp, at, write)),
+                _ => None,
             };
-            match (in_place, update.source) {
-                (true, Place::Temp(temp)) => self.temps[temp as usize].in_state = Some(update.state),
-                _ => left.push(update),
+            let Some((temp, at, write)) = written else {
+                late.push(update);
+                continue;
+            };
+            let last = last_reader.get(&update.state).copied().unwrap_or(at);
+            let fits = last <= at
+                && self.temps[temp as usize].in_state.is_none()
+                && self.writes_where_it_reads(&launches[at], write, Place::Param(update.state));
+            if fits {
+                self.temps[temp as usize].in_state = Some(update.state);
+            } else {
+                early.push((last.max(at), update));
             }
         }
-        left
+        (early, late)
+    }
+
+    /// Puts copies right after the launches that they have to follow, so that what they copy need not be kept longer.
+    fn copies_between(&self, launches: Vec<Launch>, mut copies: Vec<(usize, Move)>) -> Vec<Launch> {
+        copies.sort_by_key(|&(after, _)| after);
+        let mut copies = copies.into_iter().peekable();
+        let mut all = Vec::with_capacity(launches.len() + copies.len());
+        for (i, launch) in launches.into_iter().enumerate() {
+            all.push(launch);
+            while let Some((_, Move { state, source })) = copies.next_if(|&(after, _)| after == i) {
+                let what = self.graph.params()[state as usize].name.clone();
+                all.push(self.copy(source, Place::Param(state), self.param_bytes(state), what));
+            }
+        }
+        all
     }
 
     /// Whether a launch reads a place, if at all, element for element where it makes that write.
@@ -432,11 +456,6 @@ impl Placed {
     pub(crate) fn offset(&self, temp: u32) -> u64 {
         self.request_of[temp as usize].map_or(0, |r| self.layout.offsets[r as usize])
     }
-}
-
-/// Whether parameters of that kind are written by launches.
-pub(crate) fn is_written(kind: ParamKind) -> bool {
-    matches!(kind, ParamKind::State)
 }
 
 /// Whether a node computes nothing by itself and so needs no name in a list of launches.

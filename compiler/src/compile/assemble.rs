@@ -1,7 +1,7 @@
 //! The last step: everything that was decided, as a `Plan`.
 
 use super::Kernels;
-use super::arrange::{Arranged, Placed, Place, Task, is_silent};
+use super::arrange::{Arranged, Place, Placed, Task, is_silent};
 use crate::codegen::{NVRTC_OPTIONS, prelude};
 use crate::schedule::Waits;
 use monograph_ir::plan::{

@@ -109,9 +109,6 @@ mod tests {
         assert_eq!(check(&[(1, Param(0)), (2, Param(0)), (0, Param(2))]).len(), 4);
         assert_eq!(check(&[(0, Temp(3)), (1, Temp(3)), (2, Param(9))]).len(), 3);
         // Two cycles, and one that hangs on the first.
-        assert_eq!(
-            check(&[(0, Param(1)), (1, Param(0)), (2, Param(3)), (3, Param(2)), (4, Param(0))]).len(),
-            7
-        );
+        assert_eq!(check(&[(0, Param(1)), (1, Param(0)), (2, Param(3)), (3, Param(2)), (4, Param(0))]).len(), 7);
     }
 }

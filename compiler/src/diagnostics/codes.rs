@@ -166,7 +166,7 @@ size and fills what is missing; a mask often needs no indices at all."
 
     DYNAMIC_RANGE 305 "The shape of a range up to a traced value depends on data.";
     "As for MG0301. A range of fixed size with a mask says the same."
-    "trace(|n: Tensor| arange_to(&n).sum(0), i64::spec([]))?;"
+    "trace(|n: Tensor| dynamic_range(&n).sum(0), i64::spec([]))?;"
     => "trace(|n: Tensor| { let i = arange(DType::I64, 100); i.lt(n).select(i, 0).sum(0) }, i64::spec([]))?;"
 
     WHILE_LOOP 401 "The number of rounds of a loop depends on data.";

@@ -5,9 +5,15 @@
 //! group computes, or a reshape of either, which is the same bytes.
 
 mod body;
+mod classify;
+mod clusters;
+mod grow;
+mod reads;
 
-use crate::Options;
+use crate::{Options, codegen};
+use classify::{Class, classify};
 use monograph_ir::{Graph, NodeId, Op, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Nodes that one kernel computes.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,10 +28,6 @@ pub struct Group {
     /// What it computes.
     pub body: Graph,
 }
-
-/// A view that is this many views away from memory is materialized, so that no kernel's index arithmetic (and no
-/// compile time) grows without bound.
-const MAX_FREE_DEPTH: u32 = 24;
 
 /// The value whose bytes a value is: reshapes share them.
 pub fn storage(graph: &Graph, value: ValueId) -> ValueId {
@@ -48,50 +50,6 @@ impl Assignment {
     }
 }
 
-/// What becomes of a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Class {
-    /// A parameter of the graph.
-    Parameter,
-    /// Evaluated by index wherever it is needed.
-    Free,
-    /// Has no elements: nothing to compute.
-    Empty,
-    /// Computed by one group.
-    Computed,
-}
-
-/// The class of each node. Views that are asked for by the graph itself, or lie too deep, are computed.
-fn classify(graph: &Graph) -> Vec<Class> {
-    let mut classes = Vec::with_capacity(graph.len());
-    let mut depth = vec![0u32; graph.len()];
-    for (id, node) in graph.iter() {
-        classes.push(match node.op {
-            Op::Parameter(_) => Class::Parameter,
-            _ if node.results.iter().all(|t| t.spec().is_some_and(|s| s.shape.is_empty())) => Class::Empty,
-            Op::Constant(_) | Op::Iota { .. } => Class::Free,
-            _ if node.op.is_view() => {
-                let below = node.operands[0].node.index();
-                depth[id.index()] = depth[below] + u32::from(classes[below] == Class::Free);
-                if depth[id.index()] > MAX_FREE_DEPTH {
-                    depth[id.index()] = 0;
-                    Class::Computed
-                } else {
-                    Class::Free
-                }
-            }
-            _ => Class::Computed,
-        });
-    }
-    for output in graph.outputs() {
-        let root = storage(graph, output.value).node.index();
-        if classes[root] == Class::Free {
-            classes[root] = Class::Computed;
-        }
-    }
-    classes
-}
-
 /// For each node, whether its value must be in memory for something beside the groups that read it: it is an output.
 fn asked_for(graph: &Graph) -> Vec<bool> {
     let mut asked = vec![false; graph.len()];
@@ -102,9 +60,57 @@ fn asked_for(graph: &Graph) -> Vec<bool> {
 }
 
 /// Groups the nodes of an optimized graph (pure tensor ops only, no regions) into kernels, producers before users.
-pub fn fuse(graph: &Graph, _options: &Options) -> Vec<Group> {
-    let classes = classify(graph);
+///
+/// With `options.fuse`, nodes are fused wherever a kernel family can compute them together; a group that
+/// [`codegen::supported`] refuses all the same is taken apart. Without, each computed node is a group of its own.
+pub fn fuse(graph: &Graph, options: &Options) -> Vec<Group> {
+    let classes = classify(graph, options.fuse);
     let live = live(graph);
+    if !options.fuse {
+        return unfused(graph, &classes, &live);
+    }
+    let mut alone = FxHashSet::default();
+    let mut known = FxHashMap::default();
+    for round in 0.. {
+        let (assignment, members) = grow::grow(graph, &classes, &live, &alone);
+        let groups = finish(graph, &assignment, &members);
+        let before = alone.len();
+        for group in &groups {
+            let own = || group.nodes.iter().copied().filter(|id| classes[id.index()] == Class::Computed);
+            if own().nth(1).is_none() || is_supported(&group.body, &mut known) {
+                continue;
+            }
+            // What the family combines is separated first, then everything.
+            let combines =
+                |id: &NodeId| grow::is_anchor(&graph.node(*id).op) || grow::is_reduction(&graph.node(*id).op);
+            match round {
+                0 if own().any(|id| combines(&id)) => alone.extend(own().filter(combines)),
+                _ => alone.extend(own()),
+            }
+        }
+        // Every round sets more nodes apart, so this ends.
+        if alone.len() == before {
+            return groups;
+        }
+    }
+    unreachable!("a round without a change returns")
+}
+
+/// Whether there is a kernel for a body. Asked once for equal bodies.
+fn is_supported(body: &Graph, known: &mut FxHashMap<Graph, bool>) -> bool {
+    if let Some(&answer) = known.get(body) {
+        return answer;
+    }
+    let answer = codegen::supported(body);
+    if let Err(reason) = &answer {
+        tracing::debug!(%reason, nodes = body.len(), "a group has no kernel and is split");
+    }
+    known.insert(body.clone(), answer.is_ok());
+    answer.is_ok()
+}
+
+/// Each computed node by itself.
+fn unfused(graph: &Graph, classes: &[Class], live: &[bool]) -> Vec<Group> {
     let mut assignment = Assignment(vec![Assignment::NONE; graph.len()]);
     let mut members: Vec<Vec<NodeId>> = Vec::new();
     for (id, _) in graph.iter() {

@@ -123,6 +123,11 @@ impl Index {
         Index { constant: self.constant * factor, terms }
     }
 
+    /// The greatest common divisor of `by` and all coefficients.
+    fn common(&self, by: i64) -> i64 {
+        self.terms.values().fold(by, |g, &c| gcd(g, c))
+    }
+
     /// The parts with coefficients divisible by `by`, divided by it, and the rest, whose constant is in `0..by`.
     fn split(&self, by: i64) -> (Index, Index) {
         let mut quotient = Index::constant(self.constant.div_euclid(by));
@@ -151,6 +156,11 @@ impl Index {
         {
             return quotient.add(&inner.div(first * by));
         }
+        // g·y + r over g·n is y over n for 0 <= r < g.
+        let common = rest.common(by);
+        if common > 1 {
+            return quotient.add(&rest.split(common).0.div(by / common));
+        }
         quotient.add(&Index::atom(Atom::Div(Box::new(rest), by)))
     }
 
@@ -164,6 +174,11 @@ impl Index {
         if low.div_euclid(by) == high.div_euclid(by) {
             return rest.plus(-low.div_euclid(by) * by);
         }
+        let common = rest.common(by);
+        if common > 1 {
+            let (quotient, rest) = rest.split(common);
+            return quotient.rem(by / common).times(common).add(&rest);
+        }
         Index::atom(Atom::Mod(Box::new(rest), by))
     }
 
@@ -173,6 +188,36 @@ impl Index {
             return self.clone();
         }
         if extent == 1 { Index::default() } else { Index::atom(Atom::Clamp(Box::new(self.clone()), extent as i64)) }
+    }
+
+    /// The same number with each quotient and remainder of one index put together again:
+    /// `(x div n) · n·c + (x mod n) · c` is `x · c`.
+    pub fn merge(mut self) -> Index {
+        loop {
+            let whole = self.terms.iter().find_map(|(atom, &coefficient)| {
+                let Atom::Mod(inner, by) = atom else { return None };
+                let quotient = inner.div(*by).times(coefficient * by);
+                // `inner` is reduced by `by`, so its quotient is one atom where it was not a number.
+                let present = quotient.terms.iter().all(|(a, c)| self.terms.get(a) == Some(c));
+                (present && !quotient.terms.is_empty()).then(|| {
+                    let remainder = Index { constant: 0, terms: BTreeMap::from([(atom.clone(), coefficient)]) };
+                    self.add(&quotient.add(&remainder).times(-1)).add(&inner.times(coefficient))
+                })
+            });
+            match whole {
+                Some(next) => self = next,
+                None => return self,
+            }
+        }
+    }
+
+    /// Number of atoms, nested ones too: a measure of the text that computes it.
+    pub fn size(&self) -> usize {
+        let inner = |atom: &Atom| match atom {
+            Atom::Var { .. } | Atom::Value { .. } => 1,
+            Atom::Div(index, _) | Atom::Mod(index, _) | Atom::Clamp(index, _) => 1 + index.size(),
+        };
+        self.terms.keys().map(inner).sum()
     }
 
     /// The coefficients of the loop variables `0..variables`, if the index is made of nothing else. A variable of
@@ -213,7 +258,15 @@ pub fn linear(index: &[Index], extents: &[usize]) -> Index {
     for (i, &extent) in index.iter().zip(extents) {
         position = position.times(extent.max(1) as i64).add(i);
     }
-    position
+    position.merge()
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a as i64
 }
 
 /// The index into a dense row-major tensor of these extents of a position in memory, in elements.
@@ -297,5 +350,18 @@ mod tests {
         assert_eq!(v.times(6).plus(3).div(6), v);
         assert_eq!(v.times(6).plus(3).rem(6), Index::constant(3));
         assert_eq!(v.plus(-5).limit(24).range(), (0, 23));
+        for extents in [vec![4, 6], vec![2, 3, 4], vec![2, 2, 3, 2]] {
+            assert_eq!(linear(&delinear(&v, &extents), &extents), v, "{extents:?}");
+        }
+        let reversed = v.times(-1).plus(23);
+        assert_eq!(linear(&delinear(&reversed, &[2, 12]), &[2, 12]), reversed);
+    }
+
+    #[test]
+    fn the_lanes_of_a_vector_stay_next_to_each_other() {
+        let lane = |j| Index::var(0, 512).times(4).plus(j);
+        assert_eq!(lane(3).rem(512), Index::var(0, 512).rem(128).times(4).plus(3));
+        assert_eq!(lane(3).div(512), Index::var(0, 512).div(128));
+        assert_eq!(lane(2).rem(4), Index::constant(2));
     }
 }

@@ -1,14 +1,15 @@
 //! `canonicalize`: one form for what can be written in several.
 //!
 //! Constants stand at the right of commutative ops; a stack of views of one kind is one view; views that change
-//! nothing are gone; transposes are flags of the matrix product that reads them. Every step is exact to the bit.
+//! nothing are gone; element-wise work comes before a broadcast; transposes are flags of the matrix product that reads
+//! them. Every step is exact to the bit.
 
 use super::rebuild::{Operands, Step, simplify, splat, splat_of};
 use super::views;
 use monograph_ir::{
     Axes, DType, Elementwise, Error, Graph, InferError, Literal, Op, Origin, Reduction, Shape, ValueId,
 };
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 /// Brings every node into its canonical form.
 ///
@@ -23,8 +24,15 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
         Op::Iota { dtype, shape, axis } if shape.get(*axis) == Some(&1) => {
             Step::Value(splat(graph, Literal::zero(*dtype), shape, origin)?)
         }
-        Op::Elementwise(e) => elementwise(graph, *e, operands),
-        Op::Cast(to) => cast(graph, *to, operands[0]),
+        Op::Elementwise(e) => match elementwise(graph, *e, operands) {
+            Step::Keep => repeat_later(graph, op, operands, origin)?,
+            other => other,
+        },
+        Op::Select => repeat_later(graph, op, operands, origin)?,
+        Op::Cast(to) => match cast(graph, *to, operands[0]) {
+            Step::Keep => repeat_later(graph, op, operands, origin)?,
+            other => other,
+        },
         Op::Bitcast(to) => bitcast(graph, *to, operands[0]),
         Op::Reshape(shape) => reshape(graph, shape, operands[0]),
         Op::Permute(axes) => permute(graph, axes, operands[0]),
@@ -58,7 +66,6 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
         Op::Parameter(_)
         | Op::Constant(_)
         | Op::Iota { .. }
-        | Op::Select
         | Op::Concat { .. }
         | Op::ArgReduce { .. }
         | Op::Scan { .. }
@@ -97,6 +104,35 @@ fn elementwise(graph: &Graph, op: Elementwise, operands: &[ValueId]) -> Step {
         }
         _ => Step::Keep,
     }
+}
+
+/// An element-wise op over operands that are repeated from one smaller shape: computes on that shape, and repeats what
+/// comes out. Splats come from any shape.
+fn repeat_later(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Result<Step, InferError> {
+    let to = graph.spec(operands[0]).shape.clone();
+    let mut sources: SmallVec<[Result<ValueId, Literal>; 3]> = SmallVec::new();
+    for &operand in operands {
+        sources.push(match (splat_of(graph, operand), made_by(graph, operand)) {
+            (Some(literal), _) => Err(literal),
+            (None, (Op::Broadcast(_), &[x])) => Ok(x),
+            _ => return Ok(Step::Keep),
+        });
+    }
+    let Some(&first) = sources.iter().find_map(|s| s.as_ref().ok()) else { return Ok(Step::Keep) };
+    let from = graph.spec(first).shape.clone();
+    let differs = |s: &Result<ValueId, Literal>| s.as_ref().is_ok_and(|&x| graph.spec(x).shape != from);
+    if sources.iter().any(differs) || from.elements() >= to.elements() {
+        return Ok(Step::Keep);
+    }
+    let mut small = Operands::new();
+    for source in sources {
+        small.push(match source {
+            Ok(x) => x,
+            Err(literal) => splat(graph, literal, &from, origin)?,
+        });
+    }
+    let result = graph.apply(op.clone(), &small, origin.clone())?;
+    Ok(unary(Op::Broadcast(to), result))
 }
 
 fn cast(graph: &Graph, to: DType, x: ValueId) -> Step {

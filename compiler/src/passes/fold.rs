@@ -2,7 +2,7 @@
 //!
 //! Two kinds of values are known: tensors of one value, whatever their size, and tensors of a few elements that
 //! follow from constants and iotas. Only tensors of one value are written down, as a constant and a broadcast; the
-//! few others are remembered for what is computed from them. Each node costs at most [`WORK`] elements, so the pass is
+//! few others are remembered for what is computed from them. Each node costs at most `WORK` elements, so the pass is
 //! linear in the graph. Values are what the interpreter computes. Parameters are never looked at.
 
 use super::rebuild::{rebuild, splat};
@@ -11,7 +11,7 @@ use monograph_ir::{Error, Graph, Literal, Op, Reduction, Spec, ValueId};
 use rustc_hash::FxHashMap;
 
 /// The most elements that are read, computed and combined to fold one node.
-pub const WORK: usize = 64;
+const WORK: usize = 64;
 
 /// A value that is known.
 enum Known {

@@ -11,6 +11,10 @@ pub fn host_sync(graph: &Graph) -> Vec<Diagnostic> {
         let node = graph.node(id);
         let Op::Host(op) = node.op else { return };
         let (code, label, help) = remedy(op);
+        let mut help: Vec<String> = help.iter().map(|h| h.to_string()).collect();
+        if !around.is_empty() {
+            help.push("a body cannot hold a probe: return the value from the body, and probe the result".into());
+        }
         let mut notes: Vec<_> = node.operands.iter().map(|&v| provenance::made(graph, v)).collect();
         notes.extend_from_slice(around);
         diagnostics.push(Diagnostic {
@@ -19,7 +23,7 @@ pub fn host_sync(graph: &Graph) -> Vec<Diagnostic> {
             origin: graph.origin(id).clone(),
             label: label.into(),
             notes,
-            help: help.iter().map(|h| h.to_string()).collect(),
+            help,
         });
     });
     diagnostics

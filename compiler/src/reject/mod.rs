@@ -13,7 +13,7 @@ pub use control_flow::control_flow;
 pub use dynamic_shapes::dynamic_shapes;
 pub use host_sync::host_sync;
 
-use monograph_ir::{Diagnostic, Graph, NodeId, Note};
+use monograph_ir::{Diagnostic, Graph, NodeId, Note, Origin};
 
 /// Runs all passes.
 ///
@@ -26,6 +26,11 @@ pub fn check(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
     if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
 }
 
+/// The note for what stands in a body of an op.
+pub(crate) fn inside(op: &str, origin: &Origin) -> Note {
+    Note { origin: Some(origin.clone()), message: format!("inside the `{op}` that is recorded here") }
+}
+
 /// Calls `f` for each node of the graph and of the bodies inside it, with the graph that holds the node and notes on
 /// the bodies around it, innermost first.
 fn visit(graph: &Graph, f: &mut impl FnMut(&Graph, NodeId, &[Note])) {
@@ -36,8 +41,7 @@ fn visit_within(graph: &Graph, around: &[Note], f: &mut impl FnMut(&Graph, NodeI
     for (id, node) in graph.iter() {
         f(graph, id, around);
         for region in node.op.regions() {
-            let message = format!("inside the `{}` that is recorded here", node.op.name());
-            let mut notes = vec![Note { origin: Some(graph.origin(id).clone()), message }];
+            let mut notes = vec![inside(node.op.name(), graph.origin(id))];
             notes.extend_from_slice(around);
             visit_within(&region.0, &notes, f);
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 /// At most so many inputs are named for one value.
 const NAMED: usize = 3;
 /// At most so many nodes are looked at for one value.
-const VISITED: usize = 10_000;
+const VISITED: usize = 2_000;
 
 /// A note on where a value comes from: the parameter that it is, or the place where it was made and the parameters
 /// that it depends on.

@@ -22,6 +22,7 @@ use crate::Options;
 use crate::passes::rebuild::outputs;
 use monograph_ir::{Error, Graph, Op};
 use rule::Rule;
+use std::sync::LazyLock;
 
 /// Nodes in one window. The price of extraction grows with its square, and what rules can see with its size.
 const WINDOW: usize = 400;
@@ -32,8 +33,7 @@ const WINDOW: usize = 400;
 /// # Errors
 /// [`Error::Internal`] if a rule made something ill-typed.
 pub fn rewrite(graph: &Graph, options: &Options) -> Result<Graph, Error> {
-    let rules = rules();
-    let rules: Vec<&Rule> = rules.iter().filter(|r| options.fast_math || !r.fast_math).collect();
+    let rules: Vec<&Rule> = RULES.iter().filter(|r| options.fast_math || !r.fast_math).collect();
     let (mut new, mut map) = graph.rebuild();
     let last_use = last_use(graph);
     let mut window = Vec::new();
@@ -66,7 +66,6 @@ fn last_use(graph: &Graph) -> Vec<usize> {
     last_use
 }
 
-/// The table of rules.
-fn rules() -> Vec<Rule> {
-    algebra::rows().into_iter().chain(layout::rows()).map(rule::Row::parse).collect()
-}
+/// The table of rules. It never changes; it is kept because parsing it takes longer than a small graph.
+static RULES: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| algebra::rows().into_iter().chain(layout::rows()).map(rule::Row::parse).collect());

@@ -29,7 +29,7 @@ pub(crate) enum To {
 /// A condition on what matched.
 pub(crate) type When = fn(&Match<'_>) -> bool;
 /// A function that adds what is equal to what matched.
-pub(crate) type Make = Box<dyn Fn(&mut Terms, &Bound<'_>) -> Option<Id>>;
+pub(crate) type Make = Box<dyn Fn(&mut Terms, &Bound<'_>) -> Option<Id> + Send + Sync>;
 
 /// A row whose right-hand side is a pattern.
 pub(crate) fn row(
@@ -45,7 +45,7 @@ pub(crate) fn row(
 pub(crate) fn make(
     name: impl Into<Cow<'static, str>>,
     from: impl Into<Cow<'static, str>>,
-    to: impl Fn(&mut Terms, &Bound<'_>) -> Option<Id> + 'static,
+    to: impl Fn(&mut Terms, &Bound<'_>) -> Option<Id> + Send + Sync + 'static,
     when: When,
 ) -> Row {
     Row { name: name.into(), from: from.into(), to: To::Make(Box::new(to)), when, fast_math: false }
@@ -58,6 +58,7 @@ pub(crate) fn always(_: &Match<'_>) -> bool {
 
 /// A rule whose patterns are parsed.
 pub(crate) struct Rule {
+    #[cfg_attr(not(test), expect(dead_code, reason = "rules have names so that tests can say which is wrong"))]
     pub(crate) name: Cow<'static, str>,
     pub(crate) fast_math: bool,
     pub(crate) from: Pattern<Term>,

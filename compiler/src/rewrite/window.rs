@@ -33,7 +33,7 @@ pub(crate) fn rewrite(
     let roots: Vec<NodeId> = nodes.iter().copied().filter(|id| last_use[id.index()] > end.index()).collect();
     let size = |w: &Window<'_>| (w.terms.total_size(), w.terms.number_of_classes());
     let before = size(&window);
-    saturate(&mut window.terms, rules, Limits { rounds: 16 + nodes.len() / 16, terms: 1000 + 8 * nodes.len() });
+    saturate(&mut window.terms, rules, Limits { rounds: 16 + nodes.len() / 8, terms: 1000 + 8 * nodes.len() });
     if size(&window) == before {
         return nodes.iter().try_for_each(|&id| copy(graph, id, new, map));
     }

@@ -37,19 +37,29 @@ impl Uses {
 ///
 /// A list schedule: among the jobs that can run, the one that frees the most bytes beyond those it occupies; among
 /// equals the one that became ready last, which follows a chain to its end before it starts the next. Where the order
-/// given needs no more memory at its peak, that one is kept.
+/// given lets as many jobs overwrite what they would, and needs no more memory at its peak, that one is kept: the list
+/// schedule looks one job ahead only.
 pub fn order(jobs: &[Job], sizes: &[u64]) -> Vec<u32> {
     let uses = Uses::of(jobs, sizes.len());
     let listed = list(jobs, sizes, &uses);
     let given: Vec<u32> = (0..jobs.len() as u32).collect();
-    let is_topological = jobs.iter().enumerate().all(|(i, job)| {
-        job.reads.iter().all(|&v| uses.writer[v as usize].is_none_or(|w| (w as usize) < i))
-    });
-    let overwrites = jobs.iter().any(|j| !j.overwrites.is_empty());
-    if is_topological && !overwrites && peak(jobs, sizes, &given) <= peak(jobs, sizes, &listed) {
-        return given;
-    }
-    listed
+    let is_topological = jobs
+        .iter()
+        .enumerate()
+        .all(|(i, job)| job.reads.iter().all(|&v| uses.writer[v as usize].is_none_or(|w| (w as usize) < i)));
+    let cost = |order: &[u32]| (early(jobs, &uses, order), peak(jobs, sizes, order));
+    if is_topological && cost(&given) <= cost(&listed) { given } else { listed }
+}
+
+/// How many jobs run before another reader of what they would overwrite.
+fn early(jobs: &[Job], uses: &Uses, order: &[u32]) -> usize {
+    let mut at = vec![0usize; jobs.len()];
+    order.iter().enumerate().for_each(|(position, &job)| at[job as usize] = position);
+    let is_early = |&i: &usize| {
+        let readers = jobs[i].overwrites.iter().flat_map(|&v| &uses.readers[v as usize]);
+        readers.into_iter().any(|&r| at[r as usize] > at[i])
+    };
+    (0..jobs.len()).filter(is_early).count()
 }
 
 /// The most bytes that are occupied at a time if the jobs run one after the other in that order.
@@ -142,8 +152,7 @@ mod tests {
     #[test]
     fn chains_are_followed_to_their_end() {
         // Two chains of three, written down alternating; values 0, 2, 4 and 1, 3, 5.
-        let jobs =
-            [job(&[], &[0]), job(&[], &[1]), job(&[0], &[2]), job(&[1], &[3]), job(&[2], &[4]), job(&[3], &[5])];
+        let jobs = [job(&[], &[0]), job(&[], &[1]), job(&[0], &[2]), job(&[1], &[3]), job(&[2], &[4]), job(&[3], &[5])];
         let sizes = [100, 100, 100, 100, 1, 1];
         let order = order(&jobs, &sizes);
         assert_eq!(order, [0, 2, 4, 1, 3, 5]);

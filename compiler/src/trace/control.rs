@@ -23,11 +23,11 @@ pub fn cond<R: Tree<Leaf = Tensor>>(
     let location = Location::caller();
     open("then", &[], &[], location);
     let yes = then();
-    let yes_body = close(&yes, false, location);
+    let yes_body = close("cond", &yes, false, location);
     let captures = yes_body.as_ref().map_or_else(Vec::new, |b| b.captures.clone());
     open("otherwise", &[], &captures, location);
     let no = otherwise();
-    let no_body = close(&no, false, location);
+    let no_body = close("cond", &no, false, location);
     let (Some(mut yes_body), Some(no_body)) = (yes_body, no_body) else { return poisoned(&yes) };
     if !same_structure("cond", "the branches return", &yes, &no) {
         return poisoned(&yes);
@@ -53,7 +53,7 @@ pub fn fori_loop<S: Tree<Leaf = Tensor>>(
     let inside = open("body", &parameters, &[], location);
     let Some((&i, inside)) = inside.split_first() else { return poisoned(&state) };
     let after = body(i, structured(&state, inside));
-    let Some(body) = close(&after, true, location) else { return poisoned(&state) };
+    let Some(body) = close("fori_loop", &after, true, location) else { return poisoned(&state) };
     if !same_structure("fori_loop", "the state and what the body returns are", &state, &after) {
         return poisoned(&state);
     }
@@ -75,11 +75,11 @@ pub fn while_loop<S: Tree<Leaf = Tensor>>(
     let Some(parameters) = parameters(&state) else { return poisoned(&state) };
     let inside = open("condition", &parameters, &[], location);
     let holds = condition(structured(&state, &inside));
-    let condition = close(&holds, false, location);
+    let condition = close("while_loop", &holds, false, location);
     let captures = condition.as_ref().map_or_else(Vec::new, |b| b.captures.clone());
     let inside = open("body", &parameters, &captures, location);
     let after = body(structured(&state, &inside));
-    let (Some(mut condition), Some(body)) = (condition, close(&after, true, location)) else {
+    let (Some(mut condition), Some(body)) = (condition, close("while_loop", &after, true, location)) else {
         return poisoned(&state);
     };
     if !same_structure("while_loop", "the state and what the body returns are", &state, &after) {
@@ -108,9 +108,9 @@ fn open(name: &str, parameters: &[(String, Spec)], captures: &[Tensor], location
     inside.unwrap_or_else(|| vec![Tensor::nowhere(); parameters.len()])
 }
 
-fn close<R: Tree<Leaf = Tensor>>(results: &R, hand_on: bool, location: &Location<'_>) -> Option<Body> {
+fn close<R: Tree<Leaf = Tensor>>(of: &str, results: &R, hand_on: bool, location: &Location<'_>) -> Option<Body> {
     let results: Vec<Tensor> = leaves(results).into_iter().copied().collect();
-    with(|t| t.close_body(&results, hand_on, location)).flatten()
+    with(|t| t.close_body(of, &results, hand_on, location)).flatten()
 }
 
 /// The structure of `like` with these tensors as leaves; poison where they run out, which only errors do.

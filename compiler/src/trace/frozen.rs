@@ -1,8 +1,8 @@
 //! `Frozen`: host numbers that a trace froze into its graph.
 
-use super::tracer::Tracer;
 use crate::diagnostics::Sources;
 use monograph_ir::Origin;
+use rustc_hash::FxHashSet;
 use std::panic::Location;
 
 /// A host number that a trace froze: every replay computes with this value, whatever the variable holds by then.
@@ -18,17 +18,33 @@ pub struct Frozen {
     pub literal: bool,
 }
 
-impl Frozen {
-    pub(super) fn new(
+/// The frozen numbers of a trace in order, each place and value once.
+#[derive(Default)]
+pub(super) struct FrozenNumbers {
+    list: Vec<Frozen>,
+    seen: FxHashSet<(String, Origin)>,
+}
+
+impl FrozenNumbers {
+    pub(super) fn into_list(self) -> Vec<Frozen> {
+        self.list
+    }
+
+    /// Adds a number that was frozen at `location`, which users find at `origin`.
+    pub(super) fn add(
+        &mut self,
         value: &str,
         rust_type: &'static str,
         maybe_literal: bool,
         location: &Location<'_>,
-        tracer: &Tracer,
-    ) -> Frozen {
-        // Where the source cannot be read, a type that literals have gets the benefit of the doubt.
-        let literal = maybe_literal && shown_in_source(value, location, &tracer.sources) != Some(false);
-        Frozen { value: value.into(), rust_type, origin: tracer.origin(location), literal }
+        origin: Origin,
+        sources: &Sources,
+    ) {
+        if self.seen.insert((value.to_string(), origin.clone())) {
+            // Where the source cannot be read, a type that literals have gets the benefit of the doubt.
+            let literal = maybe_literal && shown_in_source(value, location, sources) != Some(false);
+            self.list.push(Frozen { value: value.into(), rust_type, origin, literal });
+        }
     }
 }
 

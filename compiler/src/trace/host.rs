@@ -68,7 +68,7 @@ impl Tensor {
 
 /// Rejected: 0, 1, … up to a traced value. Use `arange(dtype, bound).lt(&end)`, a mask of a fixed size.
 #[track_caller]
-pub fn arange_to(end: &Tensor) -> Tensor {
+pub fn dynamic_range(end: &Tensor) -> Tensor {
     record(Op::Dynamic(DynamicOp::DynamicRange), &[*end])
 }
 

@@ -5,6 +5,22 @@
 //! and all root errors come back at once. After recording, the passes of [`reject`](crate::reject) refuse what a
 //! CUDA graph cannot hold.
 //!
+//! ```
+//! use monograph_compiler::trace::{Tensor, trace, trace_step};
+//! use monograph_ir::{Array, Element};
+//!
+//! let program = trace(|(x, y)| (x * 2.0 + y).relu(), (f32::spec([64, 8]), f32::spec([8])))?;
+//! assert_eq!(program.output_form().to_string(), "f32[64, 8]");
+//!
+//! let total = Array::scalar(0.0f32);
+//! let program = trace_step(&total, f32::spec([8]), |total, x: Tensor| (total + x.sum(..), x.mean(..)))?;
+//! assert_eq!(program.graph().outputs().len(), 2);
+//!
+//! let rejected = trace(|x: Tensor| x.nonzero(), f32::spec([8])).unwrap_err();
+//! assert!(rejected.to_string().contains("nonzero_padded(size, fill)"));
+//! # Ok::<(), monograph_ir::Error>(())
+//! ```
+//!
 //! Operations are methods of [`Tensor`], one file a family; composites (softmax, sort, losses) are written with the
 //! public methods, and messages name the composite, not what it is made of.
 
@@ -32,10 +48,12 @@ pub use control::{cond, fori_loop, while_loop};
 pub use create::{arange, full, iota, ones, zeros};
 pub use elementwise::where_;
 pub use frozen::Frozen;
-pub use host::{arange_to, probe};
+pub use host::{dynamic_range, probe};
 pub use normalize::{cross_entropy, mse_loss};
 pub use operand::Operand;
 pub use operators::{Compared, HostTruth};
-pub use program::{Program, Stepped, constant, trace, trace_last, trace_step, trace_with};
+pub use program::{
+    InputForm, OutputForm, Program, StateForm, Stepped, Traced, constant, trace, trace_last, trace_step, trace_with,
+};
 pub use shaping::{concat, stack};
 pub use tensor::Tensor;

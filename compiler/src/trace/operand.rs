@@ -1,7 +1,6 @@
 //! `Operand`: what may stand beside a tensor.
 
 use super::Tensor;
-use super::frozen::Frozen;
 use super::tracer::{poison, record, with};
 use crate::diagnostics::codes;
 use half::{bf16, f16};
@@ -121,7 +120,9 @@ fn freeze(
         Err(message) => {
             let help = match dtype {
                 DType::Bool => "compare the tensor with `.ne(0)`-like operations, or convert it: `.cast(DType::I32)`",
-                _ if dtype.is_float() => "use a wider float: `.cast(DType::F32)` or `.cast(DType::F64)`",
+                _ if dtype.is_float() => {
+                    "use a wider float, `.cast(DType::F64)`, or round the number on the host: `n as f32`"
+                }
                 _ => "convert the tensor first: `.cast(DType::F32)`",
             };
             with(|t| {
@@ -132,12 +133,7 @@ fn freeze(
             return poison();
         }
     };
-    with(|t| {
-        let frozen = Frozen::new(text, rust_type, maybe_literal, location, t);
-        if !t.frozen.contains(&frozen) {
-            t.frozen.push(frozen);
-        }
-    });
+    with(|t| t.freeze(text, rust_type, maybe_literal, location));
     let mut bits = [0; 8];
     bits[..scalar.bytes().len()].copy_from_slice(scalar.bytes());
     // Scalars hold native bytes; literals count bits from the lowest.

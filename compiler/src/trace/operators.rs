@@ -52,8 +52,7 @@ pub(super) fn binary(op: Elementwise, a: Tensor, b: Tensor) -> Tensor {
     if let (Some(x), Some(y)) = (a.known_dtype(), b.known_dtype())
         && x != y
     {
-        let describe = |t: Tensor| t.known().map_or_else(|| format!("{}[?]", t.dtype()), |s| s.to_string());
-        let message = format!("`{}`: {} with {}: the dtypes differ", scope_or(op.name()), describe(a), describe(b));
+        let message = format!("`{}`: {} with {}: the dtypes differ", scope_or(op.name()), a.spec(), b.spec());
         let help = format!("there is no implicit promotion; convert one side: `.cast(DType::{x:?})`");
         return reject(codes::DTYPES, message, "dtypes differ", &[a, b], &[help]);
     }

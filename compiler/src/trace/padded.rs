@@ -47,7 +47,7 @@ impl Tensor {
         let (later, earlier) = (sorted.slice(0, 1..), sorted.slice(0, ..n - 1));
         let mut changes = later.ne(earlier);
         if spec.dtype.is_float() {
-            changes = changes & !(later.is_nan() & earlier.is_nan());
+            changes &= !(later.is_nan() & earlier.is_nan());
         }
         let first = super::concat(&[super::ones(DType::Bool, [1]), changes], 0);
         compact(&first, &sorted, size, fill)

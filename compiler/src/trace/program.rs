@@ -9,6 +9,7 @@ use monograph_ir::{
     Array, Error, Graph, HasSpec, Origin, OutputKind, Outputs, ParamKind, Path, Returned, Signature, Spec, Tree,
     leaves, map, paths, verify,
 };
+use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -16,7 +17,6 @@ use std::sync::Arc;
 /// A traced function: a graph that every later stage accepts, with what its parameters hold at first.
 ///
 /// `S`, `I` and `O` are the forms of state, inputs and outputs: trees of [`Spec`], or `()`.
-#[derive(Clone, Debug)]
 pub struct Program<S, I, O> {
     graph: Arc<Graph>,
     state: Arc<S>,
@@ -44,7 +44,7 @@ impl<S, I, O> Program<S, I, O> {
     }
 
     /// What each state parameter of the graph holds before the first replay, in the order of those parameters.
-    pub fn initial_state(&self) -> &[Array] {
+    pub fn initial(&self) -> &[Array] {
         &self.initial
     }
 
@@ -71,6 +71,40 @@ impl<S, I, O> Program<S, I, O> {
     }
 }
 
+// Not derived, which would ask `Clone` and `Debug` of the user's trees.
+impl<S, I, O> Clone for Program<S, I, O> {
+    fn clone(&self) -> Self {
+        Program {
+            graph: self.graph.clone(),
+            state: self.state.clone(),
+            outputs: self.outputs.clone(),
+            initial: self.initial.clone(),
+            constants: self.constants.clone(),
+            frozen: self.frozen.clone(),
+            inputs: PhantomData,
+        }
+    }
+}
+
+/// Prints the graph in its textual form.
+impl<S, I, O> fmt::Debug for Program<S, I, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&*self.graph, f)
+    }
+}
+
+/// What tracing gives.
+pub type Traced<S, I, O> = Result<Program<S, I, O>, Error>;
+
+/// The form of a state or of parameters: their tree with specs for leaves.
+pub type StateForm<S> = <S as Tree>::Map<Spec>;
+
+/// The form of the inputs that `I` describes.
+pub type InputForm<I> = <I as Signature>::With<Spec>;
+
+/// The form of the outputs of a traced function that returns `R`.
+pub type OutputForm<R> = <<R as Returned>::Value as Outputs<Tensor>>::Form;
+
 /// Traces `f` over the inputs that `inputs` describes: a spec, a scalar, an array or tree by reference, or a tuple
 /// of these.
 ///
@@ -81,7 +115,7 @@ impl<S, I, O> Program<S, I, O> {
 /// [`Error::Rejected`] with every root error of the trace; else the error that `f` returned. A panic of `f` goes on
 /// if nothing was wrong before it.
 #[track_caller]
-pub fn trace<I, R, F>(f: F, inputs: I) -> Result<Program<(), I::With<Spec>, <R::Value as Outputs<Tensor>>::Form>, Error>
+pub fn trace<I, R, F>(f: F, inputs: I) -> Traced<(), InputForm<I>, OutputForm<R>>
 where
     I: Signature,
     R: Returned,
@@ -99,10 +133,7 @@ where
 /// # Errors
 /// As [`trace`].
 #[track_caller]
-pub fn trace_last<I, R, F>(
-    inputs: I,
-    f: F,
-) -> Result<Program<(), I::With<Spec>, <R::Value as Outputs<Tensor>>::Form>, Error>
+pub fn trace_last<I, R, F>(inputs: I, f: F) -> Traced<(), InputForm<I>, OutputForm<R>>
 where
     I: Signature,
     R: Returned,
@@ -118,11 +149,7 @@ where
 /// # Errors
 /// As [`trace`].
 #[track_caller]
-pub fn trace_with<P, I, R, F>(
-    parameters: &P,
-    inputs: I,
-    f: F,
-) -> Result<Program<P::Map<Spec>, I::With<Spec>, <R::Value as Outputs<Tensor>>::Form>, Error>
+pub fn trace_with<P, I, R, F>(parameters: &P, inputs: I, f: F) -> Traced<StateForm<P>, InputForm<I>, OutputForm<R>>
 where
     P: Tree<Leaf = Array>,
     I: Signature,
@@ -148,11 +175,7 @@ where
 /// # Errors
 /// As [`trace`]; and where the new state differs from the old one in structure, dtype or shape.
 #[track_caller]
-pub fn trace_step<S, I, O, R, F>(
-    state: &S,
-    inputs: I,
-    f: F,
-) -> Result<Program<S::Map<Spec>, I::With<Spec>, O::Form>, Error>
+pub fn trace_step<S, I, O, R, F>(state: &S, inputs: I, f: F) -> Traced<StateForm<S>, InputForm<I>, O::Form>
 where
     S: Tree<Leaf = Array>,
     I: Signature,
@@ -265,27 +288,25 @@ fn name(path: &Path, lone: &str) -> String {
 }
 
 fn enter_inputs<I: Signature>(inputs: &I, caller: &Location<'_>) -> I::With<Tensor> {
-    let mut given: Vec<String> = Vec::new();
     inputs.enter(&mut Path::root(), &mut |path, input| {
         let kind = ParamKind::Input(input.binding);
         if let Some(name) = &input.name {
-            check_name(name, &mut given, caller);
+            check_name(name, caller);
         }
         let name = input.name.unwrap_or_else(|| name(path, "input"));
         with(|t| t.parameter(&name, input.spec, kind, caller)).unwrap_or_else(Tensor::nowhere)
     })
 }
 
-/// Names that the user gave must differ; those made from places give way.
-fn check_name(name: &str, given: &mut Vec<String>, caller: &Location<'_>) {
-    if name.is_empty() || given.iter().any(|g| g == name) {
-        with(|t| {
+/// A name that the user gave must be free; one made from a place gives way by a number.
+fn check_name(name: &str, caller: &Location<'_>) {
+    with(|t| {
+        if name.is_empty() || t.has_parameter(name) {
             let origin = t.origin(caller);
-            let message = format!("the input name `{name}` is empty or given twice");
+            let message = format!("the input name `{name}` is empty or taken");
             t.report(codes::NAME, message, "traced here", origin, &[], &["give each input a name of its own".into()]);
-        });
-    }
-    given.push(name.to_string());
+        }
+    });
 }
 
 fn enter_state<S: Tree<Leaf = Array>>(state: &S, caller: &Location<'_>) -> S::Map<Tensor> {

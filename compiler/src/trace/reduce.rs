@@ -218,6 +218,14 @@ impl Tensor {
         (sum.log() + shift.reshape(shape)).rounded_as(self)
     }
 
+    /// Sum over axes (`..` for all) in another dtype, to which each element is converted first: a wider one, so that
+    /// integers do not wrap.
+    #[track_caller]
+    pub fn sum_as(&self, dtype: DType, axes: impl AxisList) -> Tensor {
+        let _scope = scope("sum_as");
+        self.cast(dtype).reduce(Reduction::Sum, axes, false)
+    }
+
     /// How many bools over axes (`..` for all) are true, as i64.
     #[track_caller]
     pub fn count(&self, axes: impl AxisList) -> Tensor {

@@ -63,11 +63,13 @@ impl Tensor {
 
     /// Type of the elements; `f32` for a poisoned tensor of which nothing is known.
     pub fn dtype(&self) -> DType {
-        self.known_dtype().unwrap_or(DType::F32)
+        with(|t| t.ty(*self)).flatten().map_or(DType::F32, |ty| ty.dtype())
     }
 
+    /// The dtype of a tensor of static shape. A dynamic one gets a diagnostic already, and complaints about what is
+    /// done with it would only bury that.
     pub(super) fn known_dtype(self) -> Option<DType> {
-        with(|t| t.ty(self)).flatten().map(|ty| ty.dtype())
+        self.known().map(|spec| spec.dtype)
     }
 
     /// Extents, outermost first; see [`Tensor::spec`].

@@ -4,7 +4,7 @@
 //! [`Tensor`] can be a small `Copy` handle and operators need no context argument.
 
 use super::Tensor;
-use super::frozen::Frozen;
+use super::frozen::{Frozen, FrozenNumbers};
 use crate::diagnostics::{Sources, codes};
 use crate::reject::provenance;
 use monograph_ir::{
@@ -68,13 +68,13 @@ pub(super) struct Tracer {
     next_frame: u32,
     slots: Vec<Slot>,
     diagnostics: Vec<Diagnostic>,
-    pub(super) frozen: Vec<Frozen>,
+    frozen: FrozenNumbers,
     /// Captured arrays by identity of their storage (and spec: several arrays may view one storage).
     captured: FxHashMap<(StorageId, Spec), Tensor>,
     constants: Vec<Array>,
     /// The public operations that are being recorded, outermost first: messages name what the user wrote.
     scopes: Vec<&'static str>,
-    pub(super) sources: Sources,
+    sources: Sources,
     /// The caller of `trace`, for places that the user cannot open.
     fallback: Origin,
 }
@@ -90,7 +90,7 @@ pub(super) fn begin(name: &str, caller: &Location<'_>) {
         next_frame: 1,
         slots: Vec::new(),
         diagnostics: Vec::new(),
-        frozen: Vec::new(),
+        frozen: FrozenNumbers::default(),
         captured: FxHashMap::default(),
         constants: Vec::new(),
         scopes: Vec::new(),
@@ -106,7 +106,7 @@ pub(super) fn end() -> Option<(Recorded, Vec<Graph>)> {
     let open = tracer.frames.drain(1..).map(|f| f.graph).collect();
     let graph = tracer.frames.pop()?.graph;
     let Tracer { diagnostics, frozen, constants, .. } = tracer;
-    Some((Recorded { graph, diagnostics, frozen, constants }, open))
+    Some((Recorded { graph, diagnostics, frozen: frozen.into_list(), constants }, open))
 }
 
 /// Names the public operation that is being recorded, until it is dropped.
@@ -236,6 +236,17 @@ impl Tracer {
         self.constants.push(array.clone());
         self.captured.insert(key, tensor);
         tensor
+    }
+
+    /// Lists a host number that became part of the graph.
+    pub(super) fn freeze(&mut self, value: &str, rust_type: &'static str, literal: bool, location: &Location<'_>) {
+        let origin = self.origin(location);
+        self.frozen.add(value, rust_type, literal, location, origin, &self.sources);
+    }
+
+    /// Whether the trace's own graph has a parameter of that name.
+    pub(super) fn has_parameter(&self, name: &str) -> bool {
+        self.frames[0].graph.params().iter().any(|p| p.name == name)
     }
 
     /// The value behind a handle in the current frame; tensors of surrounding frames become parameters.
@@ -383,7 +394,7 @@ impl Tracer {
 
     /// Declares an output of the trace's own graph; its type, if the tensor is sound.
     pub(super) fn output(&mut self, name: &str, tensor: Tensor, kind: OutputKind, origin: &Origin) -> Option<Spec> {
-        let value = self.resolve(tensor, "the result", origin).ok()?;
+        let value = self.resolve(tensor, "return", origin).ok()?;
         let graph = &mut self.frames[0].graph;
         let is_same = match kind {
             // The old state is the new one: there is nothing to update.
@@ -436,17 +447,27 @@ impl Tracer {
         }
     }
 
-    /// Closes the innermost body with these results, and the captured parameters as further results if a loop must
+    /// Closes the innermost body, of the op `of`, with these results, and the captured parameters as further results if a loop must
     /// hand them on. `None` if a result is poison.
-    pub(super) fn close_body(&mut self, results: &[Tensor], hand_on: bool, location: &Location<'_>) -> Option<Body> {
+    pub(super) fn close_body(
+        &mut self,
+        of: &str,
+        results: &[Tensor],
+        hand_on: bool,
+        location: &Location<'_>,
+    ) -> Option<Body> {
         let origin = self.origin(location);
-        let values: Vec<_> = results.iter().map(|&t| self.resolve(t, "the result of a body", &origin)).collect();
+        let values: Vec<_> = results.iter().map(|&t| self.resolve(t, "return", &origin)).collect();
         let mut frame = self.frames.pop()?;
         let is_static = |v: &ValueId| frame.graph.ty(*v).spec().is_some();
         let values: Option<Vec<ValueId>> = values.into_iter().map(|v| v.ok().filter(is_static)).collect();
         if values.is_none() {
             // The body will not be part of the graph, so what it holds to be rejected is reported now.
-            self.diagnostics.extend(crate::reject::check(&frame.graph).err().unwrap_or_default());
+            let mut lost = crate::reject::check(&frame.graph).err().unwrap_or_default();
+            for diagnostic in &mut lost {
+                diagnostic.notes.push(crate::reject::inside(of, &origin));
+            }
+            self.diagnostics.extend(lost);
         }
         let handed_on = frame.captures.iter().map(|(_, inner)| *inner).filter(|_| hand_on);
         for (i, value) in values?.into_iter().chain(handed_on.collect::<Vec<_>>()).enumerate() {

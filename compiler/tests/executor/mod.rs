@@ -7,21 +7,21 @@ use monograph_ir::{DType, Graph, OutputKind, ParamKind, Spec};
 use std::collections::BTreeMap;
 
 /// The memory of a plan. Each bound input has a region of its own, keyed by its buffer.
-pub struct Machine<'a> {
+pub(crate) struct Machine<'a> {
     plan: &'a Plan,
     memory: BTreeMap<(Region, u32), Vec<u8>>,
 }
 
 /// What is read after a replay: outputs, probes, states.
 #[derive(Clone, Debug)]
-pub struct Results {
-    pub outputs: Vec<Tensor>,
-    pub probes: Vec<Tensor>,
-    pub states: Vec<Tensor>,
+pub(crate) struct Results {
+    pub(crate) outputs: Vec<Tensor>,
+    pub(crate) probes: Vec<Tensor>,
+    pub(crate) states: Vec<Tensor>,
 }
 
 impl<'a> Machine<'a> {
-    pub fn new(plan: &'a Plan, constants: &[Tensor], states: &[Tensor]) -> Machine<'a> {
+    pub(crate) fn new(plan: &'a Plan, constants: &[Tensor], states: &[Tensor]) -> Machine<'a> {
         let mut machine = Machine { plan, memory: BTreeMap::new() };
         for (constant, value) in plan.constants.iter().zip(constants) {
             machine.store(Slot { buffer: constant.buffer, offset: 0 }, value.bytes());
@@ -55,7 +55,7 @@ impl<'a> Machine<'a> {
     }
 
     /// One replay over an arena full of NaNs, with the launches in that order.
-    pub fn replay(&mut self, inputs: &[Tensor], order: &[usize]) -> Results {
+    pub(crate) fn replay(&mut self, inputs: &[Tensor], order: &[usize]) -> Results {
         let plan = self.plan;
         if let Some(arena) = self.memory.get_mut(&(Region::Arena, 0)) {
             arena.fill(0xFF);
@@ -93,7 +93,7 @@ impl<'a> Machine<'a> {
 }
 
 /// A random order that the edges allow.
-pub fn topological_order(plan: &Plan, random: &mut Random) -> Vec<usize> {
+pub(crate) fn topological_order(plan: &Plan, random: &mut Random) -> Vec<usize> {
     let mut waits = vec![0usize; plan.launches.len()];
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); plan.launches.len()];
     for edge in &plan.edges {
@@ -117,7 +117,7 @@ pub fn topological_order(plan: &Plan, random: &mut Random) -> Vec<usize> {
 }
 
 /// A tensor of small numbers, some negative; indices are in or a little outside small extents.
-pub fn random_tensor(spec: &Spec, random: &mut Random) -> Tensor {
+pub(crate) fn random_tensor(spec: &Spec, random: &mut Random) -> Tensor {
     let mut bytes = Vec::new();
     for _ in 0..spec.shape.size() {
         let small = random.below(9) as f64 - 3.0;
@@ -130,7 +130,7 @@ pub fn random_tensor(spec: &Spec, random: &mut Random) -> Tensor {
 }
 
 /// Equal to the bit, but that any NaN is any other.
-pub fn assert_same(what: &str, found: &Tensor, expected: &Tensor) {
+pub(crate) fn assert_same(what: &str, found: &Tensor, expected: &Tensor) {
     assert_eq!(found.spec(), expected.spec(), "{what}");
     if found.bytes() == expected.bytes() {
         return;
@@ -142,7 +142,7 @@ pub fn assert_same(what: &str, found: &Tensor, expected: &Tensor) {
 }
 
 /// Replays the plan three times, in index order and in random orders, and compares with the interpreter.
-pub fn check(graph: &Graph, plan: &Plan, seed: u64) {
+pub(crate) fn check(graph: &Graph, plan: &Plan, seed: u64) {
     let mut random = Random::new(seed ^ 0x5eed);
     let of_kind = |kind: fn(&ParamKind) -> bool| {
         let params = graph.params().iter().filter(move |p| kind(&p.kind));

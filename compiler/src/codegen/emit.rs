@@ -1,0 +1,654 @@
+//! The expression emitter: statements that compute one element of a value of a body.
+//!
+//! [`Emitter::value`] is asked for a value at an index and answers with a name in the kernel's text. It walks the body
+//! from users to operands with a stack of its own, folds everything that only renames indices into index arithmetic,
+//! and computes each element once per scope. What it cannot compute from an index alone (reductions, products, scans,
+//! scatters) a generator computes itself and announces with [`Emitter::hold`].
+
+use super::types::{literal, loaded, register, rounded, storage};
+use crate::index::{Atom, Index, linear, through};
+use monograph_ir::{DType, Elementwise, Graph, Literal, Op, Shape, ValueId};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// Why a body has no code of this family.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Refusal(pub(super) String);
+
+pub(super) type Emit<T> = Result<T, Refusal>;
+
+pub(super) fn refuse<T>(message: impl Into<String>) -> Emit<T> {
+    Err(Refusal(message.into()))
+}
+
+/// The most statements of one kernel: beyond, compiling takes seconds, and fusing so much gains nothing.
+pub(super) const MAX_STATEMENTS: usize = 40_000;
+
+/// An index with more atoms than this is computed into a variable of its own before it is built upon.
+const MAX_INDEX_SIZE: usize = 12;
+
+/// What one block of the text knows already.
+#[derive(Default)]
+struct Scope {
+    values: FxHashMap<(ValueId, u32), String>,
+    indices: FxHashMap<Index, String>,
+    vectors: FxHashMap<(u32, Index), String>,
+    /// Integers of the kernel that serve as indices, by the integer's name and the extent they are limited to.
+    limited: FxHashMap<(String, usize), Index>,
+    inside: FxHashMap<(Index, usize), String>,
+    /// Indices that were put into variables of their own.
+    named: FxHashMap<Index, Index>,
+}
+
+/// What a value at an index needs next.
+enum Step {
+    /// These first.
+    Need(Vec<(ValueId, u32)>),
+    /// It is there under this name.
+    Done(String),
+}
+
+pub(super) struct Emitter<'a> {
+    body: &'a Graph,
+    excess_precision: bool,
+    /// Whether indices are 64 bits wide.
+    wide: bool,
+    /// Elements that a thread handles next to each other: what loads try to combine. 1 for none.
+    pub(super) lanes: i64,
+    text: String,
+    scopes: Vec<Scope>,
+    held: BTreeMap<(ValueId, Index), String>,
+    tuples: Vec<Rc<[Index]>>,
+    tuple_ids: FxHashMap<Rc<[Index]>, u32>,
+    vars: Vec<String>,
+    values: Vec<String>,
+    next: u32,
+    statements: usize,
+    /// The positions at which each parameter was read.
+    pub(super) positions: Vec<BTreeSet<Index>>,
+}
+
+impl<'a> Emitter<'a> {
+    pub(super) fn new(body: &'a Graph, excess_precision: bool) -> Emitter<'a> {
+        Emitter {
+            body,
+            excess_precision,
+            wide: needs_wide_indices(body),
+            lanes: 1,
+            text: String::new(),
+            scopes: vec![Scope::default()],
+            held: BTreeMap::new(),
+            tuples: Vec::new(),
+            tuple_ids: FxHashMap::default(),
+            vars: Vec::new(),
+            values: Vec::new(),
+            next: 0,
+            statements: 0,
+            positions: vec![BTreeSet::new(); body.params().len()],
+        }
+    }
+
+    /// The text so far.
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+
+    /// Statements so far.
+    pub(super) fn statements(&self) -> usize {
+        self.statements
+    }
+
+    /// The type of indices.
+    pub(super) fn index_type(&self) -> &'static str {
+        if self.wide { "long long" } else { "int" }
+    }
+
+    /// One line of text, indented.
+    pub(super) fn line(&mut self, text: impl AsRef<str>) {
+        for _ in 0..self.scopes.len() {
+            self.text.push_str("    ");
+        }
+        self.text.push_str(text.as_ref());
+        self.text.push('\n');
+        self.statements += 1;
+    }
+
+    /// Opens a block; what is computed in it is forgotten at its end.
+    pub(super) fn open(&mut self, head: impl AsRef<str>) {
+        let head = head.as_ref();
+        self.line(if head.is_empty() { "{".to_string() } else { format!("{head} {{") });
+        self.scopes.push(Scope::default());
+    }
+
+    /// Closes the last block.
+    pub(super) fn close(&mut self) {
+        self.scopes.pop();
+        self.line("}");
+    }
+
+    /// A name that is used nowhere else.
+    pub(super) fn fresh(&mut self, stem: &str) -> String {
+        self.next += 1;
+        format!("{stem}{}", self.next)
+    }
+
+    /// Declares a variable with a value, and returns its name.
+    pub(super) fn define(&mut self, ty: &str, stem: &str, value: impl AsRef<str>) -> String {
+        let name = self.fresh(stem);
+        self.line(format!("{ty} {name} = {};", value.as_ref()));
+        name
+    }
+
+    /// The index that the variable `name` of the kernel is, known to lie in `0..extent`. The text declares it.
+    pub(super) fn variable(&mut self, name: impl Into<String>, extent: usize) -> Index {
+        self.vars.push(name.into());
+        Index::var(self.vars.len() as u32 - 1, extent)
+    }
+
+    /// Announces the element of `value` at a row-major position.
+    pub(super) fn hold(&mut self, value: ValueId, position: Index, name: impl Into<String>) {
+        self.held.insert((value, position), name.into());
+    }
+
+    fn find<T>(&self, get: impl Fn(&Scope) -> Option<&T>) -> Option<&T> {
+        self.scopes.iter().rev().find_map(get)
+    }
+
+    fn scope(&mut self) -> &mut Scope {
+        self.scopes.last_mut().expect("the outermost scope is never closed")
+    }
+
+    fn intern(&mut self, index: Vec<Index>) -> u32 {
+        if let Some(&id) = self.tuple_ids.get(&index[..]) {
+            return id;
+        }
+        let index: Rc<[Index]> = index.into();
+        let id = self.tuples.len() as u32;
+        self.tuples.push(index.clone());
+        self.tuple_ids.insert(index, id);
+        id
+    }
+
+    fn known(&self, value: ValueId, index: u32) -> Option<&String> {
+        self.find(|s| s.values.get(&(value, index)))
+    }
+
+    /// The name of the element of `value` at `index`.
+    pub(super) fn value(&mut self, value: ValueId, index: &[Index]) -> Emit<String> {
+        let root = (value, self.intern(index.to_vec()));
+        let mut stack = vec![root];
+        while let Some(&(value, index)) = stack.last() {
+            if self.known(value, index).is_some() {
+                stack.pop();
+                continue;
+            }
+            match self.step(value, index)? {
+                // The first need is on top, so that the text is in the order of the operands.
+                Step::Need(needs) => stack.extend(needs.into_iter().rev()),
+                Step::Done(name) => {
+                    self.scope().values.insert((value, index), name);
+                    stack.pop();
+                }
+            }
+            if self.statements > MAX_STATEMENTS {
+                return refuse(format!("the kernel would have more than {MAX_STATEMENTS} statements"));
+            }
+        }
+        Ok(self.known(root.0, root.1).expect("just computed").clone())
+    }
+
+    /// Those of `needs` that are not known yet, or the names of all.
+    fn all(&self, needs: &[(ValueId, u32)]) -> Result<Vec<String>, Step> {
+        let missing: Vec<_> = needs.iter().copied().filter(|&(v, i)| self.known(v, i).is_none()).collect();
+        if !missing.is_empty() {
+            return Err(Step::Need(missing));
+        }
+        Ok(needs.iter().filter_map(|&(v, i)| self.known(v, i).cloned()).collect())
+    }
+
+    fn step(&mut self, value: ValueId, id: u32) -> Emit<Step> {
+        let body = self.body;
+        let node = body.node(value.node);
+        let spec = body.spec(value);
+        let x = &node.operands;
+        let same = |n: usize| -> Vec<(ValueId, u32)> { x[..n].iter().map(|&v| (v, id)).collect() };
+        macro_rules! get {
+            ($needs:expr) => {
+                match self.all(&$needs) {
+                    Ok(names) => names,
+                    Err(step) => return Ok(step),
+                }
+            };
+        }
+        let name = match &node.op {
+            Op::Parameter(number) => self.load(*number, &spec.shape, id),
+            Op::Constant(value) => literal(*value),
+            Op::Iota { dtype, axis, .. } => {
+                let index = self.tuples[id as usize][*axis].clone();
+                let index = self.index(&index);
+                let cast = self.cast_text(*dtype, &format!("({})({index})", self.index_type()));
+                self.define(register(*dtype), "t", cast)
+            }
+            Op::Elementwise(e) => {
+                let names = get!(same(e.arity()));
+                let text = names
+                    .iter()
+                    .enumerate()
+                    .fold(e.cuda().to_string(), |text, (i, name)| text.replace(&format!("${i}"), name));
+                let text = if is_exact(*e) { text } else { self.round(spec.dtype, text) };
+                self.define(register(spec.dtype), "t", text)
+            }
+            Op::Select => {
+                let names = get!(same(3));
+                self.define(register(spec.dtype), "t", format!("{} ? {} : {}", names[0], names[1], names[2]))
+            }
+            Op::Cast(dtype) => {
+                let names = get!(same(1));
+                if body.spec(x[0]).dtype == *dtype {
+                    names[0].clone()
+                } else {
+                    let text = self.cast_text(*dtype, &names[0]);
+                    self.define(register(*dtype), "t", text)
+                }
+            }
+            Op::Bitcast(dtype) => {
+                let names = get!(same(1));
+                let text = bitcast(body.spec(x[0]).dtype, *dtype, &names[0]);
+                self.define(register(*dtype), "t", text)
+            }
+            Op::Reshape(_) | Op::Permute(_) | Op::Broadcast(_) | Op::Slice { .. } | Op::Reverse(_) => {
+                let index = self.tuples[id as usize].clone();
+                let Some(inner) = through(&node.op, &body.spec(x[0]).shape, &index) else {
+                    return refuse(format!("`{}` has no index map", node.op.name()));
+                };
+                let inner = self.tuple(inner);
+                get!([(x[0], inner)])[0].clone()
+            }
+            Op::Pad { low, .. } => {
+                let shape = &body.spec(x[0]).shape;
+                let index = self.tuples[id as usize].clone();
+                let moved: Vec<Index> = index.iter().zip(low).map(|(i, &low)| i.plus(-low)).collect();
+                let scalar = self.tuple(Vec::new());
+                if shape.is_empty() || moved.iter().zip(shape.iter()).any(|(i, &e)| outside(i, e)) {
+                    get!([(x[1], scalar)])[0].clone()
+                } else {
+                    let inner = moved.iter().zip(shape.iter()).map(|(i, &e)| i.limit(e)).collect();
+                    let inner = self.tuple(inner);
+                    if moved.iter().zip(shape.iter()).all(|(i, &e)| i.within(e)) {
+                        get!([(x[0], inner)])[0].clone()
+                    } else {
+                        let names = get!([(x[0], inner), (x[1], scalar)]);
+                        let inside = self.inside(&moved, shape);
+                        self.define(register(spec.dtype), "t", format!("{inside} ? {} : {}", names[0], names[1]))
+                    }
+                }
+            }
+            Op::Concat { axis } => {
+                let index = self.tuples[id as usize].clone();
+                // Operands that the index can reach, each with its end.
+                let mut needs = Vec::new();
+                let mut ends = Vec::new();
+                let mut end = 0i64;
+                for &operand in x {
+                    let extent = body.spec(operand).shape[*axis];
+                    let moved = index[*axis].plus(-end);
+                    end += extent as i64;
+                    if extent == 0 || outside(&moved, extent) {
+                        continue;
+                    }
+                    let mut inner = index.to_vec();
+                    inner[*axis] = moved.limit(extent);
+                    needs.push((operand, self.tuple(inner)));
+                    ends.push(end);
+                }
+                let names = get!(needs);
+                let Some((last, before)) = names.split_last() else {
+                    return refuse("a concatenation of nothing");
+                };
+                if before.is_empty() {
+                    last.clone()
+                } else {
+                    let position = self.index(&index[*axis]);
+                    let chain = before.iter().zip(&ends).map(|(name, end)| format!("{position} < {end} ? {name} : "));
+                    let text = chain.collect::<String>() + last;
+                    self.define(register(spec.dtype), "t", text)
+                }
+            }
+            Op::Take { axis } => {
+                let index = self.tuples[id as usize].clone();
+                let rank = body.spec(x[1]).shape.rank();
+                let shape = &body.spec(x[0]).shape;
+                let at = self.tuple(index[*axis..axis + rank].to_vec());
+                let which = get!([(x[1], at)])[0].clone();
+                let limited = self.limited(&which, shape[*axis]);
+                let mut inner = index[..*axis].to_vec();
+                inner.push(limited);
+                inner.extend_from_slice(&index[axis + rank..]);
+                let inner = self.tuple(inner);
+                let element = get!([(x[0], inner)])[0].clone();
+                self.taken(&which, shape[*axis], spec.dtype, &element)
+            }
+            Op::TakeAlong { axis } => {
+                let index = self.tuples[id as usize].clone();
+                let shape = &body.spec(x[0]).shape;
+                let which = get!([(x[1], id)])[0].clone();
+                let mut inner = index.to_vec();
+                inner[*axis] = self.limited(&which, shape[*axis]);
+                let inner = self.tuple(inner);
+                let element = get!([(x[0], inner)])[0].clone();
+                self.taken(&which, shape[*axis], spec.dtype, &element)
+            }
+            Op::DynamicSlice { sizes } => {
+                let index = self.tuples[id as usize].clone();
+                let scalar = self.tuple(Vec::new());
+                let needs: Vec<_> = x[1..].iter().map(|&v| (v, scalar)).collect();
+                let starts = get!(needs);
+                let shape = &body.spec(x[0]).shape;
+                let mut inner = Vec::with_capacity(shape.rank());
+                for (d, start) in starts.iter().enumerate() {
+                    inner.push(self.limited(start, shape[d] - sizes[d] + 1).add(&index[d]));
+                }
+                let inner = self.tuple(inner);
+                get!([(x[0], inner)])[0].clone()
+            }
+            Op::DynamicUpdateSlice => {
+                let index = self.tuples[id as usize].clone();
+                let scalar = self.tuple(Vec::new());
+                let needs: Vec<_> = x[2..].iter().map(|&v| (v, scalar)).collect();
+                let starts = get!(needs);
+                let (shape, block) = (&spec.shape, &body.spec(x[1]).shape);
+                if block.is_empty() {
+                    get!([(x[0], id)])[0].clone()
+                } else {
+                    let mut moved = Vec::with_capacity(shape.rank());
+                    for (d, start) in starts.iter().enumerate() {
+                        moved.push(index[d].add(&self.limited(start, shape[d] - block[d] + 1).times(-1)));
+                    }
+                    let inner = moved.iter().zip(block.iter()).map(|(i, &e)| i.limit(e)).collect();
+                    let inner = self.tuple(inner);
+                    let names = get!([(x[1], inner), (x[0], id)]);
+                    let inside = self.inside(&moved, block);
+                    self.define(register(spec.dtype), "t", format!("{inside} ? {} : {}", names[0], names[1]))
+                }
+            }
+            Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::Matmul { .. } | Op::Scatter { .. } => {
+                let position = linear(&self.tuples[id as usize], &spec.shape);
+                match self.held.get(&(value, position)) {
+                    Some(name) => name.clone(),
+                    None => return refuse(format!("`{}` is needed at another index than its own", node.op.name())),
+                }
+            }
+            Op::Cond { .. } | Op::While { .. } | Op::For { .. } | Op::Dynamic(_) | Op::Host(_) => {
+                return refuse(format!("`{}` has no code", node.op.name()));
+            }
+        };
+        Ok(Step::Done(name))
+    }
+
+    /// Interns an index, with components that grew too big put into variables.
+    fn tuple(&mut self, index: Vec<Index>) -> u32 {
+        let index = index.into_iter().map(|i| if i.size() > MAX_INDEX_SIZE { self.named(&i) } else { i }).collect();
+        self.intern(index)
+    }
+
+    /// The same index as one atom.
+    fn named(&mut self, index: &Index) -> Index {
+        if let Some(named) = self.find(|s| s.named.get(index)) {
+            return named.clone();
+        }
+        let (low, high) = index.range();
+        let name = self.index(&index.plus(-low));
+        self.values.push(name);
+        let named = Index::value(self.values.len() as u32 - 1, (high - low + 1).max(2) as usize).plus(low);
+        self.scope().named.insert(index.clone(), named.clone());
+        named
+    }
+
+    /// An integer of the kernel limited to `0..extent`, as an index.
+    pub(super) fn limited(&mut self, name: &str, extent: usize) -> Index {
+        let key = (name.to_string(), extent);
+        if let Some(index) = self.find(|s| s.limited.get(&key)) {
+            return index.clone();
+        }
+        let index = if extent <= 1 {
+            Index::default()
+        } else {
+            let ty = self.index_type();
+            let limited = self.define(ty, "i", format!("({ty})mg_limit<long long>({name}, {extent}ll)"));
+            self.values.push(limited);
+            Index::value(self.values.len() as u32 - 1, extent)
+        };
+        self.scope().limited.insert(key, index.clone());
+        index
+    }
+
+    /// What a gather gives: the element, or zero for an index outside.
+    fn taken(&mut self, which: &str, extent: usize, dtype: DType, element: &str) -> String {
+        let inside = format!("(mg_u64)(long long){which} < {extent}ull");
+        self.define(register(dtype), "t", format!("{inside} ? {element} : {}", literal(Literal::zero(dtype))))
+    }
+
+    /// A condition that holds where every component lies within its extent.
+    pub(super) fn inside(&mut self, index: &[Index], shape: &Shape) -> String {
+        let mut conditions = Vec::new();
+        for (i, &extent) in index.iter().zip(shape.iter()) {
+            if i.within(extent) {
+                continue;
+            }
+            let key = (i.clone(), extent);
+            if let Some(name) = self.find(|s| s.inside.get(&key)) {
+                conditions.push(name.clone());
+                continue;
+            }
+            let (low, high) = i.range();
+            let text = self.index(i);
+            let lower = (low < 0).then(|| format!("{text} >= 0"));
+            let upper = (high >= extent as i64).then(|| format!("{text} < {extent}"));
+            let test = lower.into_iter().chain(upper).collect::<Vec<_>>().join(" && ");
+            let name = self.define("bool", "c", test);
+            self.scope().inside.insert(key, name.clone());
+            conditions.push(name);
+        }
+        match conditions.len() {
+            0 => "true".into(),
+            1 => conditions.remove(0),
+            _ => format!("({})", conditions.join(" && ")),
+        }
+    }
+
+    fn round(&self, dtype: DType, text: String) -> String {
+        if self.excess_precision { text } else { rounded(dtype, &text) }
+    }
+
+    fn cast_text(&self, to: DType, value: &str) -> String {
+        match to {
+            DType::F16 | DType::BF16 if self.excess_precision => format!("mg_cast_f32({value})"),
+            _ => format!("mg_cast_{}({value})", to.name()),
+        }
+    }
+
+    /// A value of the accumulator's type rounded to the dtype of the graph's value.
+    pub(super) fn settled(&mut self, dtype: DType, name: &str) -> String {
+        match dtype {
+            DType::F16 | DType::BF16 if !self.excess_precision => {
+                self.define("float", "t", rounded(dtype, name))
+            }
+            _ => name.to_string(),
+        }
+    }
+
+    fn load(&mut self, number: u32, shape: &Shape, id: u32) -> String {
+        let position = linear(&self.tuples[id as usize], shape);
+        self.positions[number as usize].insert(position.clone());
+        let dtype = self.body.params()[number as usize].spec.dtype;
+        let raw = match self.vector(number, shape, dtype, &position) {
+            Some(element) => element,
+            None => {
+                let at = self.index(&position);
+                format!("x{number}[{at}]")
+            }
+        };
+        self.define(register(dtype), "t", loaded(dtype, &raw))
+    }
+
+    /// The element as a lane of an aligned vector of `lanes` elements, where the lanes of the thread lie in one.
+    fn vector(&mut self, number: u32, shape: &Shape, dtype: DType, position: &Index) -> Option<String> {
+        let lanes = self.lanes;
+        let aligned = lanes > 1
+            && lanes as usize * dtype.size() <= 16
+            && shape.size() as i64 % lanes == 0
+            && position.terms.values().all(|c| c % lanes == 0)
+            && position.terms.values().any(|c| c.abs() == lanes);
+        if !aligned {
+            return None;
+        }
+        let lane = position.constant.rem_euclid(lanes);
+        let key = (number, position.plus(-lane));
+        let name = match self.find(|s| s.vectors.get(&key)) {
+            Some(name) => name.clone(),
+            None => {
+                let at = self.index(&key.1);
+                let ty = format!("mg_vec<{}, {lanes}>", storage(dtype));
+                let name = self.define(&ty, "q", format!("mg_load<{lanes}>(x{number} + {at})"));
+                self.scope().vectors.insert(key, name.clone());
+                name
+            }
+        };
+        Some(format!("{name}.x[{lane}]"))
+    }
+
+    /// Stores elements of output `number` that lie next to each other, the first at `position`.
+    pub(super) fn store(&mut self, number: usize, dtype: DType, position: &Index, elements: &[String]) {
+        let at = self.index(position);
+        let stored: Vec<String> = elements.iter().map(|e| super::types::stored(dtype, e)).collect();
+        match &stored[..] {
+            [one] => self.line(format!("y{number}[{at}] = {one};")),
+            many => {
+                let lanes = many.len();
+                let ty = format!("mg_vec<{}, {lanes}>", storage(dtype));
+                self.line(format!("mg_store<{lanes}>(y{number} + {at}, {ty}{{{{{}}}}});", many.join(", ")));
+            }
+        }
+    }
+
+    fn number(&self, n: i64) -> String {
+        if self.wide { format!("{n}ll") } else { n.to_string() }
+    }
+
+    /// The text of an index: a name or a number.
+    pub(super) fn index(&mut self, index: &Index) -> String {
+        if index.terms.is_empty() {
+            return self.number(index.constant);
+        }
+        if let Some(name) = self.find(|s| s.indices.get(index)) {
+            return name.clone();
+        }
+        let mut text = String::new();
+        for (i, (atom, &coefficient)) in index.terms.iter().enumerate() {
+            let name = self.atom(atom);
+            if i == 0 {
+                match coefficient {
+                    1 => text.push_str(&name),
+                    -1 => text += &format!("-{name}"),
+                    c => text += &format!("{name} * {}", self.number(c)),
+                }
+                continue;
+            }
+            let sign = if coefficient < 0 { '-' } else { '+' };
+            match coefficient.unsigned_abs() {
+                1 => text += &format!(" {sign} {name}"),
+                c => text += &format!(" {sign} {name} * {}", self.number(c as i64)),
+            }
+        }
+        match index.constant {
+            0 if index.terms.len() == 1 && index.terms.values().all(|&c| c == 1) => return text,
+            0 => {}
+            c if c < 0 => text += &format!(" - {}", self.number(-c)),
+            c => text += &format!(" + {}", self.number(c)),
+        }
+        let name = self.define(self.index_type(), "i", text);
+        self.scope().indices.insert(index.clone(), name.clone());
+        name
+    }
+
+    fn atom(&mut self, atom: &Atom) -> String {
+        let single = || Index { constant: 0, terms: BTreeMap::from([(atom.clone(), 1)]) };
+        match atom {
+            Atom::Var { id, .. } => self.vars[*id as usize].clone(),
+            Atom::Value { id, .. } => self.values[*id as usize].clone(),
+            Atom::Div(inner, by) | Atom::Mod(inner, by) => {
+                if let Some(name) = self.find(|s| s.indices.get(&single())) {
+                    return name.clone();
+                }
+                // Moved up to where it is not negative, as hardware rounds towards zero.
+                let low = inner.range().0;
+                let turns = if low < 0 { (-low).div_euclid(*by) + 1 } else { 0 };
+                let inner = inner.plus(turns * by);
+                let narrow = !self.wide || inner.range().1 <= i64::from(u32::MAX);
+                let x = self.index(&inner);
+                let (ty, suffix) = if narrow { ("unsigned", "u") } else { ("mg_u64", "ull") };
+                let sign = if matches!(atom, Atom::Div(..)) { '/' } else { '%' };
+                let mut text = format!("({})(({ty}){x} {sign} {by}{suffix})", self.index_type());
+                if turns > 0 && sign == '/' {
+                    text += &format!(" - {}", self.number(turns));
+                }
+                let name = self.define(self.index_type(), "i", text);
+                self.scope().indices.insert(single(), name.clone());
+                name
+            }
+            Atom::Clamp(inner, extent) => {
+                if let Some(name) = self.find(|s| s.indices.get(&single())) {
+                    return name.clone();
+                }
+                let x = self.index(inner);
+                let extent = self.number(*extent);
+                let name = self.define(self.index_type(), "i", format!("mg_limit({x}, {extent})"));
+                self.scope().indices.insert(single(), name.clone());
+                name
+            }
+        }
+    }
+}
+
+/// Whether no value of an index lies in `0..extent`.
+fn outside(index: &Index, extent: usize) -> bool {
+    let (low, high) = index.range();
+    high < 0 || low >= extent as i64
+}
+
+/// Whether some position in some value of the body needs more than 32 bits. Leaves room for what tiles stick out.
+fn needs_wide_indices(body: &Graph) -> bool {
+    const LIMIT: usize = (i32::MAX as usize) - (1 << 22);
+    body.nodes().iter().flat_map(|n| &n.results).any(|t| t.spec().is_some_and(|s| s.shape.size() > LIMIT))
+}
+
+/// Ops whose float result is an operand or has no more digits than one: rounding it again changes nothing.
+fn is_exact(op: Elementwise) -> bool {
+    matches!(
+        op,
+        Elementwise::Neg
+            | Elementwise::Abs
+            | Elementwise::Sign
+            | Elementwise::Floor
+            | Elementwise::Ceil
+            | Elementwise::Round
+            | Elementwise::Trunc
+            | Elementwise::Maximum
+            | Elementwise::Minimum
+    ) || op.result(DType::F16) == DType::Bool
+}
+
+fn bitcast(from: DType, to: DType, value: &str) -> String {
+    let bits = match from {
+        DType::F16 | DType::BF16 => super::types::stored(from, value),
+        DType::F32 | DType::F64 => format!("mg_bits({value})"),
+        _ => value.to_string(),
+    };
+    match to {
+        DType::F16 | DType::BF16 => loaded(to, &format!("(unsigned short)({bits})")),
+        DType::F32 => format!("mg_f32_of_bits((unsigned)({bits}))"),
+        DType::F64 => format!("mg_f64_of_bits((mg_u64)({bits}))"),
+        _ => format!("({})({bits})", register(to)),
+    }
+}

@@ -1,0 +1,7 @@
+//! Tests of the code generator that need no GPU: the text of kernels, what NVRTC makes of it, and what it computes
+//! when run on the CPU.
+
+mod build;
+mod pointwise;
+mod rows;
+mod suite;

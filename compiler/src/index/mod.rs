@@ -144,9 +144,24 @@ impl Index {
         Index { constant: self.constant * factor, terms }
     }
 
-    /// The greatest common divisor of `by` and all coefficients.
-    fn common(&self, by: i64) -> i64 {
-        self.terms.values().fold(by, |g, &c| gcd(g, c))
+    /// A divisor `g` of `by`, greater than 1, such that the index is `g · y + r` with `0 <= r < g`: gives `g`, `y`
+    /// and `r`. Found among the common divisors of `by` and the greatest coefficients.
+    fn leading(&self, by: i64) -> Option<(i64, Index, Index)> {
+        let mut coefficients: Vec<i64> = self.terms.values().map(|c| c.abs()).collect();
+        coefficients.sort_unstable_by(|a, b| b.cmp(a));
+        let mut divisor = by;
+        for coefficient in coefficients {
+            divisor = gcd(divisor, coefficient);
+            if divisor == 1 {
+                return None;
+            }
+            let (quotient, rest) = self.split(divisor);
+            let (low, high) = rest.range();
+            if low >= 0 && high < divisor {
+                return Some((divisor, quotient, rest));
+            }
+        }
+        None
     }
 
     /// The parts with coefficients divisible by `by`, divided by it, and the rest, whose constant is in `0..by`.
@@ -177,10 +192,8 @@ impl Index {
         {
             return quotient.add(&inner.div(first * by));
         }
-        // g·y + r over g·n is y over n for 0 <= r < g.
-        let common = rest.common(by);
-        if common > 1 {
-            return quotient.add(&rest.split(common).0.div(by / common));
+        if let Some((divisor, leading, _)) = rest.leading(by) {
+            return quotient.add(&leading.div(by / divisor));
         }
         if let Some((scale, major, _)) = rest.scaled(by) {
             return quotient.add(&major.div(by / scale));
@@ -198,10 +211,8 @@ impl Index {
         if low.div_euclid(by) == high.div_euclid(by) {
             return rest.plus(-low.div_euclid(by) * by);
         }
-        let common = rest.common(by);
-        if common > 1 {
-            let (quotient, rest) = rest.split(common);
-            return quotient.rem(by / common).times(common).add(&rest);
+        if let Some((divisor, leading, rest)) = rest.leading(by) {
+            return leading.rem(by / divisor).times(divisor).add(&rest);
         }
         if let Some((scale, major, minor)) = rest.scaled(by) {
             return major.rem(by / scale).times(scale).add(&minor);
@@ -422,5 +433,9 @@ mod tests {
         assert_eq!(lane(3).rem(512), Index::var(0, 512).rem(128).times(4).plus(3));
         assert_eq!(lane(3).div(512), Index::var(0, 512).div(128));
         assert_eq!(lane(2).rem(4), Index::constant(2));
+        // Batches of matrices, of which only the batches are split.
+        let position = linear(&variables(&[6, 20, 24], 0), &[6, 20, 24]);
+        let split = delinear(&position, &[2, 3, 20, 24]);
+        assert_eq!(split[..2], delinear(&Index::var(0, 6), &[2, 3])[..]);
     }
 }

@@ -12,10 +12,13 @@ pub struct Options {
     pub fast_math: bool,
     /// Whether a fused kernel may keep f32 where the graph says f16 or bf16. Off, fused and unfused agree to the bit.
     pub excess_precision: bool,
+    /// Whether launches may wait for each other only to share memory, where that makes the arena much smaller and
+    /// the longest path no longer. Off, nothing waits but for what it needs.
+    pub order_for_memory: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { fuse: true, optimize: true, fast_math: false, excess_precision: false }
+        Options { fuse: true, optimize: true, fast_math: false, excess_precision: false, order_for_memory: true }
     }
 }

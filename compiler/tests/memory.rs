@@ -53,8 +53,8 @@ fn a_chain_needs_two_buffers_and_one_where_bytes_may_be_taken_over() {
     let mut chain: Vec<Request> = (0..100).map(|i| request(1000, i, &[i + 1])).collect();
     let layout = in_a_row(&chain);
     assert_eq!((layout.total, layout.max_live, layout.taken), (2 * 1008, 2 * 1008, 0));
-    for i in 1..100 {
-        chain[i].may_take.push(i as u32 - 1);
+    for (i, request) in chain.iter_mut().enumerate().skip(1) {
+        request.may_take.push(i as u32 - 1);
     }
     let layout = in_a_row(&chain);
     assert_eq!((layout.total, layout.max_live, layout.taken), (1008, 1008, 99));

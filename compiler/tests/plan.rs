@@ -6,7 +6,7 @@ use monograph_compiler::schedule::plan_dot;
 use monograph_compiler::{Options, compile, compile_timed, summary};
 use monograph_ir::plan::{Plan, Region, Slot, Work};
 use monograph_ir::text::parse;
-use monograph_ir::{Graph, Target};
+use monograph_ir::{Error, Graph, Target};
 
 fn graph(text: &str) -> Graph {
     parse(text, "test.mg").unwrap_or_else(|e| panic!("{e}"))
@@ -314,7 +314,32 @@ fn summary_and_picture_name_launches_bytes_and_places() {
 }
 
 #[test]
-fn what_was_not_rejected_is_an_error() {
+fn what_no_graph_can_hold_is_rejected() {
     let graph = graph("graph @t(%x: f32[4]) { %n = nonzero %x return \"n\" = %n }");
-    assert!(compile(&graph, &Target::default(), &Options::default()).is_err());
+    let error = compile(&graph, &Target::default(), &Options::default()).unwrap_err();
+    assert!(matches!(error, Error::Rejected(_)), "{error}");
+}
+
+#[test]
+fn sharing_by_order_is_a_choice() {
+    // A chain of large values with a sum beside each, which nothing else waits for.
+    let mut text = String::from("graph @t(%v0: f32[600000]) {\n");
+    for i in 1..=6 {
+        text += &format!("%r{i} = reverse %v{} {{axes = [0]}}\n%v{i} = sin %r{i}\n", i - 1);
+        text += &format!("%s{i} = reduce_sum %v{i} {{axes = [0]}} : f32[]\n");
+    }
+    text += "return %s1, %s2, %s3, %s4, %s5, %s6 }";
+    let graph = graph(&text);
+    let compiled = |order_for_memory| {
+        let mut options = Options::default();
+        options.fuse = false;
+        options.order_for_memory = order_for_memory;
+        compile(&graph, &Target::default(), &options).unwrap()
+    };
+    let (free, ordered) = (compiled(false), compiled(true));
+    assert_eq!((free.launches.len(), free.edges.len()), (12, 11));
+    let arena = |plan: &Plan| plan.region_bytes(Region::Arena) / 2_400_000;
+    assert_eq!((arena(&free), arena(&ordered)), (6, 2));
+    assert!(ordered.edges.len() > free.edges.len());
+    executor::check(&graph, &ordered, 3);
 }

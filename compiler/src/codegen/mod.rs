@@ -8,6 +8,7 @@
 //! compiled with [`NVRTC_OPTIONS`].
 
 mod emit;
+mod matmul;
 mod name;
 mod pointwise;
 mod rows;
@@ -120,6 +121,7 @@ pub fn supported(body: &Graph) -> Result<Family, String> {
     let checked = match family {
         Family::Pointwise => pointwise::check(&request),
         Family::Rows => rows::check(&request),
+        Family::Matmul => matmul::check(&request),
         _ => Err(Refusal("no generator".into())),
     };
     checked.map(|()| family).map_err(|Refusal(message)| message)
@@ -134,6 +136,7 @@ pub fn generate(body: &Graph, target: &Target, options: &Options) -> Result<Gene
     let code = match family(body) {
         Family::Pointwise => pointwise::generate(&request),
         Family::Rows => rows::generate(&request),
+        Family::Matmul => matmul::generate(&request),
         _ => Err(Refusal("no generator".into())),
     };
     let code = code.map_err(|Refusal(message)| Error::Internal(format!("no kernel for this body: {message}")))?;

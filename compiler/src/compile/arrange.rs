@@ -423,13 +423,13 @@ const WORTH_BYTES: u64 = 1 << 20;
 /// First only what is ordered by true dependencies shares bytes. Then bytes may also be shared along the order of the
 /// launches wherever the extra edge leads from a lower to a higher level, and so cannot make the longest path longer;
 /// that layout is taken where it saves much, since order that is not needed costs parallelism.
-pub(crate) fn place(arranged: &Arranged<'_>, _options: &Options) -> Placed {
+pub(crate) fn place(arranged: &Arranged<'_>, options: &Options) -> Placed {
     let (requests, request_of) = arranged.requests();
     let waits = arranged.true_waits();
     let levels = levels(&waits);
     let ancestors = Ancestors::of(&waits);
     let free = memory::plan(&requests, ALIGNMENT, &|a, b| ancestors.precedes(a, b));
-    if free.total < free.max_live.saturating_add(WORTH_BYTES) {
+    if !options.order_for_memory || free.total < free.max_live.saturating_add(WORTH_BYTES) {
         return Placed { layout: free, request_of };
     }
     let ordered = memory::plan(&requests, ALIGNMENT, &|a, b| a < b && levels[a as usize] < levels[b as usize]);

@@ -11,7 +11,7 @@ pub use summary::{max_live, summary};
 
 use crate::codegen::{Generated, generate};
 use crate::fuse::{Group, fuse};
-use crate::{Options, passes};
+use crate::{Options, passes, reject};
 use monograph_ir::plan::{Plan, verify_plan};
 use monograph_ir::{Error, Graph, Op, Target, Toolchain, verify};
 use rustc_hash::FxHashMap;
@@ -40,8 +40,8 @@ pub fn compile_with(
 /// [`compile_with`], and how long each stage took.
 ///
 /// # Errors
-/// [`Error::Verify`] for a graph that breaks an invariant, what the passes reject, [`Error::TooManyNodes`] for a
-/// program with more launches than a plan may have, what the toolchain refuses, and [`Error::Internal`] and
+/// [`Error::Verify`] for a graph that breaks an invariant, [`Error::Rejected`] for what no CUDA graph can hold,
+/// [`Error::TooManyNodes`] for a program with more launches than a plan may have, what the toolchain refuses, and [`Error::Internal`] and
 /// [`Error::Plan`] for defects of this crate.
 pub fn compile_timed(
     graph: &Graph,
@@ -51,6 +51,7 @@ pub fn compile_timed(
 ) -> Result<(Plan, Stages), Error> {
     let mut stages = Stages::default();
     stages.time("verify", || verify(graph))?;
+    stages.time("reject", || reject::check(graph)).map_err(Error::Rejected)?;
     let graph = stages.time("optimize", || passes::optimize(graph, options))?;
     check_ops(&graph)?;
     let groups = stages.time("fuse", || fuse(&graph, options));

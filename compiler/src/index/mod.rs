@@ -106,7 +106,28 @@ impl Index {
                 sum.terms.remove(atom);
             }
         }
-        sum
+        sum.rejoin()
+    }
+
+    /// Puts quotient and remainder of one number together again: `by · (i / by) + i % by` is `i`. A position that was
+    /// taken apart by one shape and put together by another is itself again.
+    fn rejoin(mut self) -> Index {
+        let parts = |index: &Index| {
+            index.terms.iter().find_map(|(atom, &coefficient)| match atom {
+                Atom::Mod(inner, by) => {
+                    let quotient = Atom::Div(inner.clone(), *by);
+                    let whole = index.terms.get(&quotient) == Some(&coefficient.checked_mul(*by)?);
+                    whole.then(|| (atom.clone(), quotient, inner.times(coefficient)))
+                }
+                _ => None,
+            })
+        };
+        while let Some((remainder, quotient, whole)) = parts(&self) {
+            self.terms.remove(&remainder);
+            self.terms.remove(&quotient);
+            self = self.add(&whole);
+        }
+        self
     }
 
     /// The sum with a number.
@@ -123,9 +144,24 @@ impl Index {
         Index { constant: self.constant * factor, terms }
     }
 
-    /// The greatest common divisor of `by` and all coefficients.
-    fn common(&self, by: i64) -> i64 {
-        self.terms.values().fold(by, |g, &c| gcd(g, c))
+    /// A divisor `g` of `by`, greater than 1, such that the index is `g · y + r` with `0 <= r < g`: gives `g`, `y`
+    /// and `r`. Found among the common divisors of `by` and the greatest coefficients.
+    fn leading(&self, by: i64) -> Option<(i64, Index, Index)> {
+        let mut coefficients: Vec<i64> = self.terms.values().map(|c| c.abs()).collect();
+        coefficients.sort_unstable_by(|a, b| b.cmp(a));
+        let mut divisor = by;
+        for coefficient in coefficients {
+            divisor = gcd(divisor, coefficient);
+            if divisor == 1 {
+                return None;
+            }
+            let (quotient, rest) = self.split(divisor);
+            let (low, high) = rest.range();
+            if low >= 0 && high < divisor {
+                return Some((divisor, quotient, rest));
+            }
+        }
+        None
     }
 
     /// The parts with coefficients divisible by `by`, divided by it, and the rest, whose constant is in `0..by`.
@@ -156,10 +192,11 @@ impl Index {
         {
             return quotient.add(&inner.div(first * by));
         }
-        // g·y + r over g·n is y over n for 0 <= r < g.
-        let common = rest.common(by);
-        if common > 1 {
-            return quotient.add(&rest.split(common).0.div(by / common));
+        if let Some((divisor, leading, _)) = rest.leading(by) {
+            return quotient.add(&leading.div(by / divisor));
+        }
+        if let Some((scale, major, _)) = rest.scaled(by) {
+            return quotient.add(&major.div(by / scale));
         }
         quotient.add(&Index::atom(Atom::Div(Box::new(rest), by)))
     }
@@ -174,12 +211,31 @@ impl Index {
         if low.div_euclid(by) == high.div_euclid(by) {
             return rest.plus(-low.div_euclid(by) * by);
         }
-        let common = rest.common(by);
-        if common > 1 {
-            let (quotient, rest) = rest.split(common);
-            return quotient.rem(by / common).times(common).add(&rest);
+        if let Some((divisor, leading, rest)) = rest.leading(by) {
+            return leading.rem(by / divisor).times(divisor).add(&rest);
+        }
+        if let Some((scale, major, minor)) = rest.scaled(by) {
+            return major.rem(by / scale).times(scale).add(&minor);
         }
         Index::atom(Atom::Mod(Box::new(rest), by))
+    }
+
+    /// The index as `scale · major + minor` with `minor` in `0..scale`, for the greatest divisor of `by` where that is
+    /// possible: quotient and remainder by `by` then depend on `major` alone.
+    fn scaled(&self, by: i64) -> Option<(i64, Index, Index)> {
+        let gcd = |mut a: i64, mut b: i64| {
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        };
+        let mut scales: Vec<i64> = self.terms.values().map(|c| gcd(by, c.saturating_abs())).collect();
+        scales.sort_unstable_by_key(|&scale| std::cmp::Reverse(scale));
+        scales.into_iter().filter(|&scale| scale > 1 && scale < by).find_map(|scale| {
+            let (major, minor) = self.split(scale);
+            let (low, high) = minor.range();
+            (low >= 0 && high < scale && !major.terms.is_empty()).then_some((scale, major, minor))
+        })
     }
 
     /// Limited to `0..extent`; `extent` is at least 1.
@@ -327,6 +383,9 @@ mod tests {
             (vec![2, 3, 4], vec![4, 3, 2]),
             (vec![1, 7], vec![7, 1, 1]),
             (vec![12], vec![2, 3, 2]),
+            (vec![8, 10], vec![2, 4, 10]),
+            (vec![8, 10], vec![2, 4, 5, 2]),
+            (vec![12, 10], vec![3, 8, 5]),
         ] {
             let index = delinear(&linear(&variables(&from, 0), &from), &to);
             for (position, point) in points(&from).iter().enumerate() {
@@ -343,8 +402,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_below_the_divisor_s_parts_does_not_count() {
+        let (row, column) = (Index::var(0, 128), Index::var(1, 1000));
+        let index = delinear(&row.times(1000).add(&column), &[2, 64, 1000]);
+        assert_eq!(index, [row.div(64), row.rem(64), column]);
+    }
+
+    #[test]
     fn split_and_merged_again_is_the_variable() {
         let v = Index::var(0, 24);
+        for shape in [vec![4, 6], vec![2, 3, 4], vec![3, 1, 8]] {
+            assert_eq!(linear(&delinear(&v, &shape), &shape), v, "{shape:?}");
+            assert_eq!(delinear(&linear(&delinear(&v, &shape), &shape), &[6, 4]), delinear(&v, &[6, 4]));
+        }
         let split = delinear(&v, &[4, 6]);
         assert_eq!(split[1], Index::atom(Atom::Mod(Box::new(v.clone()), 6)));
         assert_eq!(v.times(6).plus(3).div(6), v);
@@ -363,5 +433,9 @@ mod tests {
         assert_eq!(lane(3).rem(512), Index::var(0, 512).rem(128).times(4).plus(3));
         assert_eq!(lane(3).div(512), Index::var(0, 512).div(128));
         assert_eq!(lane(2).rem(4), Index::constant(2));
+        // Batches of matrices, of which only the batches are split.
+        let position = linear(&variables(&[6, 20, 24], 0), &[6, 20, 24]);
+        let split = delinear(&position, &[2, 3, 20, 24]);
+        assert_eq!(split[..2], delinear(&Index::var(0, 6), &[2, 3])[..]);
     }
 }

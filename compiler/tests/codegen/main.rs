@@ -2,6 +2,7 @@
 //! when run on the CPU.
 
 mod build;
+mod matmul;
 mod pointwise;
 mod rows;
 mod suite;

@@ -13,6 +13,8 @@ use std::process::Command;
 pub(crate) struct Suite {
     name: &'static str,
     cases: Vec<Case>,
+    /// What the kernels are for.
+    pub(crate) target: Target,
     /// Makes the data of cases that bring none.
     pub(crate) random: Random,
 }
@@ -28,7 +30,7 @@ struct Case {
 
 impl Suite {
     pub(crate) fn new(name: &'static str) -> Suite {
-        Suite { name, cases: Vec::new(), random: Random::new(name.len() as u64 + 17) }
+        Suite { name, cases: Vec::new(), target: Target::default(), random: Random::new(name.len() as u64 + 17) }
     }
 
     /// A kernel for small random numbers.
@@ -48,7 +50,7 @@ impl Suite {
         let name = name.into();
         supported(&body).unwrap_or_else(|why| panic!("{name}: {why}"));
         let generated =
-            generate(&body, &Target::default(), &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+            generate(&body, &self.target, &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
         check_text(&name, &generated);
         self.cases.push(Case { name, body, inputs, generated, tolerance });
         &self.cases[self.cases.len() - 1].generated

@@ -232,6 +232,21 @@ fn two_matmuls_are_never_one_group() {
 }
 
 #[test]
+fn a_state_that_a_product_updates_is_updated_by_a_kernel_of_its_own() {
+    let mut b = Build::new();
+    let (x, g) = (b.input("x", [16, 64]), b.input("g", [16, 32]));
+    let w = b.0.parameter("w", Spec::new(DType::F32, [64, 32]), ParamKind::State, Origin::Unknown);
+    let grad = b.op(Op::Matmul { transpose_a: true, transpose_b: false }, &[x, g]);
+    let rate = b.number(0.1);
+    let step = b.with(Elementwise::Mul, grad, rate);
+    let new = b.op(Elementwise::Sub, &[w, step]);
+    b.0.output("w", new, OutputKind::State(2));
+    let groups = b.groups();
+    assert_eq!(groups.len(), 2);
+    assert_eq!(groups[1].inputs.len(), 2);
+}
+
+#[test]
 fn an_expensive_value_read_through_a_broadcast_is_computed_once() {
     let mut b = Build::new();
     let (x, y) = (b.input("x", [64]), b.input("y", [1000, 64]));

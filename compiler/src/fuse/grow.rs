@@ -7,8 +7,8 @@
 use super::classify::{Class, is_elementwise, is_expensive};
 use super::clusters::{Clusters, Kind};
 use super::reads::{Reads, Relation, relation};
-use super::{Assignment, asked_for};
-use monograph_ir::{Axes, Graph, NodeId, Op, Shape};
+use super::{Assignment, asked_for, storage};
+use monograph_ir::{Axes, Graph, NodeId, Op, OutputKind, Shape};
 use rustc_hash::FxHashSet;
 
 /// Bounds of one group: kernels beyond them take the CUDA compiler too long, or have too many arguments.
@@ -59,6 +59,7 @@ pub(super) fn grow(
         rows: rows(graph, classes, &reads),
         epilogue: epilogues(graph, classes, &reads),
         asked: asked_for(graph),
+        updates: updates(graph),
         reads,
         clusters: Clusters::new(graph.len()),
         group: vec![Assignment::NONE; graph.len()],
@@ -105,6 +106,15 @@ fn epilogues(graph: &Graph, classes: &[Class], reads: &Reads) -> Vec<bool> {
     epilogue
 }
 
+/// Which nodes are the new value of a state.
+fn updates(graph: &Graph) -> Vec<bool> {
+    let mut updates = vec![false; graph.len()];
+    for output in graph.outputs().iter().filter(|o| matches!(o.kind, OutputKind::State(_))) {
+        updates[storage(graph, output.value).node.index()] = true;
+    }
+    updates
+}
+
 /// Whether the node decides the family of its kernel alone: one of them a group.
 pub(super) fn is_anchor(op: &Op) -> bool {
     matches!(op, Op::Matmul { .. } | Op::Scan { .. } | Op::Scatter { .. })
@@ -126,6 +136,8 @@ struct Grower<'a> {
     rows: Vec<Option<u32>>,
     epilogue: Vec<bool>,
     asked: Vec<bool>,
+    /// Whether a state becomes the node's value.
+    updates: Vec<bool>,
     reads: Reads,
     clusters: Clusters,
     group: Vec<u32>,
@@ -323,7 +335,10 @@ impl Grower<'_> {
             }
             op if is_anchor(op) => {
                 let whole = at == At::Domain && cluster.kind == Kind::Pointwise && cluster.domain == *self.shape(id);
-                whole.then_some(at)
+                // An anchor's kernel writes elements while others are still read: a state that it updates would have
+                // to be copied, while a pointwise kernel of its own updates any number of states in place.
+                let in_place = cluster.members.iter().any(|m| self.updates[m.index()]);
+                (whole && !in_place).then_some(at)
             }
             op => match at {
                 At::Domain | At::Row => Some(at),

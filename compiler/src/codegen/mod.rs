@@ -12,6 +12,8 @@ mod matmul;
 mod name;
 mod pointwise;
 mod rows;
+mod scan;
+mod scatter;
 mod types;
 
 use crate::Options;
@@ -122,7 +124,8 @@ pub fn supported(body: &Graph) -> Result<Family, String> {
         Family::Pointwise => pointwise::check(&request),
         Family::Rows => rows::check(&request),
         Family::Matmul => matmul::check(&request),
-        _ => Err(Refusal("no generator".into())),
+        Family::Scatter => scatter::check(&request),
+        Family::Scan => scan::check(&request),
     };
     checked.map(|()| family).map_err(|Refusal(message)| message)
 }
@@ -137,7 +140,8 @@ pub fn generate(body: &Graph, target: &Target, options: &Options) -> Result<Gene
         Family::Pointwise => pointwise::generate(&request),
         Family::Rows => rows::generate(&request),
         Family::Matmul => matmul::generate(&request),
-        _ => Err(Refusal("no generator".into())),
+        Family::Scatter => scatter::generate(&request),
+        Family::Scan => scan::generate(&request),
     };
     let code = code.map_err(|Refusal(message)| Error::Internal(format!("no kernel for this body: {message}")))?;
     let name = name::symbol(body, target, options);

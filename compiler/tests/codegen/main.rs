@@ -3,6 +3,7 @@
 
 mod build;
 mod matmul;
+mod ordered;
 mod pointwise;
 mod rows;
 mod suite;

@@ -22,7 +22,11 @@ fn every_size_and_transposition() {
     let mut suite = Suite::new("products");
     for sizes in [[64, 64, 16], [33, 70, 50], [17, 18, 19], [40, 36, 4], [1, 40, 100], [3, 100, 64], [100, 5, 33], [1, 1, 300], [16, 16, 40]] {
         for transposed in TRANSPOSITIONS {
-            suite.case(format!("{sizes:?} {transposed:?}"), product(DType::F32, &[], sizes, transposed), 1e-6);
+            // Positive, so that the error relative to the result says something.
+            let body = product(DType::F32, &[], sizes, transposed);
+            let positive = |r: &mut Random| Literal::from_f64(DType::F32, r.float() + 2.0);
+            let inputs = body.params().iter().map(|p| suite.random.with(&p.spec, positive)).collect();
+            suite.with(format!("{sizes:?} {transposed:?}"), body, inputs, 1e-6);
         }
     }
     suite.case("batches", product(DType::F32, &[2, 3], [20, 24, 20], [false, true]), 1e-6);

@@ -4,6 +4,7 @@ use crate::build::Random;
 use monograph_compiler::Options;
 use monograph_compiler::codegen::{Generated, generate, prelude, supported};
 use monograph_ir::interp::{Tensor, evaluate};
+use monograph_ir::plan::Access;
 use monograph_ir::{DType, Graph, Spec, Target};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -24,7 +25,8 @@ struct Case {
     body: Graph,
     inputs: Vec<Tensor>,
     generated: Generated,
-    /// Greatest difference relative to the greatest magnitude of the output, beside a rounding of the dtype.
+    /// Greatest difference relative to the greatest magnitude of the output, beside one unit in the last
+    /// place of a dtype that rounds.
     tolerance: f64,
 }
 
@@ -84,6 +86,8 @@ impl Suite {
             let input: Vec<u8> = case.inputs.iter().flat_map(|t| t.bytes().to_vec()).collect();
             std::fs::write(folder.join(format!("{i}.in")), input).expect("the target folder can be written");
         }
+        let list: Vec<String> = self.cases.iter().map(Case::describe).collect();
+        std::fs::write(folder.join("cases.txt"), list.join("")).expect("the target folder can be written");
         for (i, case) in self.cases.iter().enumerate() {
             let ran = Command::new(&binary).arg(i.to_string()).current_dir(&folder).output().expect("it was built");
             assert!(
@@ -170,6 +174,17 @@ fn c_type(dtype: DType) -> &'static str {
 }
 
 impl Case {
+    /// Symbol, grid, block, and dtype and bytes of what is read and written: what it takes to run the case elsewhere.
+    fn describe(&self) -> String {
+        let g = &self.generated;
+        let list = |accesses: &[Access]| {
+            let one = |a: &Access| format!("{}:{}", a.spec.dtype, a.spec.bytes().unwrap_or(0));
+            accesses.iter().map(one).collect::<Vec<_>>().join(",")
+        };
+        let [x, y, z] = g.block;
+        format!("{} {} {x} {y} {z} r{} w{}\n", g.name, g.grid[0], list(&g.reads), list(&g.writes))
+    }
+
     fn compare(&self, bytes: &[u8]) {
         let expected = evaluate(&self.body, &self.inputs).unwrap_or_else(|e| panic!("{}: {e}", self.name));
         let mut offset = 0;
@@ -180,8 +195,8 @@ impl Case {
             let (a, b) = (found.to_f64_vec(), expected.to_f64_vec());
             let scale = b.iter().filter(|x| x.is_finite()).fold(0.0, |m: f64, x| m.max(x.abs()));
             let step = match expected.dtype() {
-                DType::F16 => 2.0f64.powi(-11),
-                DType::BF16 => 2.0f64.powi(-8),
+                DType::F16 => 2.0f64.powi(-10),
+                DType::BF16 => 2.0f64.powi(-7),
                 _ => 0.0,
             };
             // Where nothing is tolerated, every bit counts but those of a NaN.

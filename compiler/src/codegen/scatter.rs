@@ -135,6 +135,18 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
         sums.push(emit.define(ty, "a", base));
     }
     let tiles = scatter.count.div_ceil(threads);
+    if tiles > 1 {
+        // Most places are hit by nothing, which one look at all indices and one barrier tell.
+        emit.line("int found = 0;");
+        emit.open(format!("for ({index} i = t; i < {}; i += {threads})", scatter.count));
+        let which = emit.variable("i", scatter.count);
+        let target = emit.value(scatter.operands[1], &[which])?;
+        emit.line(format!("found |= (long long){target} == (long long)p;"));
+        emit.close();
+        emit.open("if (__syncthreads_or(found))");
+    } else {
+        emit.open("");
+    }
     emit.open(format!("for ({index} s = 0; s < {tiles}; ++s)"));
     let tile = emit.variable("s", tiles);
     let which = tile.times(threads as i64).add(&thread);
@@ -160,6 +172,7 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     emit.close();
     // The list is not overwritten before all have read it.
     emit.line("__syncthreads();");
+    emit.close();
     emit.close();
 
     let outputs = scatter.outputs(request, &mut emit, &at, &elements, &sums)?;

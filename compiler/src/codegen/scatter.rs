@@ -66,7 +66,14 @@ impl Scatter {
     }
 
     /// Announces the scattered elements and computes the outputs: for each the elements.
-    fn outputs(&self, request: &Request<'_>, emit: &mut Emitter<'_>, at: &Index, elements: &[Index], sums: &[String]) -> Emit<Vec<(DType, Index, Vec<String>)>> {
+    fn outputs(
+        &self,
+        request: &Request<'_>,
+        emit: &mut Emitter<'_>,
+        at: &Index,
+        elements: &[Index],
+        sums: &[String],
+    ) -> Emit<Vec<(DType, Index, Vec<String>)>> {
         let positions: Vec<Index> = elements.iter().map(|e| linear(&self.index(at, e), &self.shape)).collect();
         for (position, sum) in positions.iter().zip(sums) {
             let settled = emit.settled(self.dtype, sum);
@@ -99,7 +106,14 @@ pub(super) fn check(request: &Request<'_>) -> Emit<()> {
 
 pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     let scatter = Scatter::of(request)?;
-    let mut lanes = 16 / request.outputs().map(|(_, s)| s.dtype.size()).chain([scatter.dtype.accumulator().size()]).max().unwrap_or(4).max(4);
+    let mut lanes = 16
+        / request
+            .outputs()
+            .map(|(_, s)| s.dtype.size())
+            .chain([scatter.dtype.accumulator().size()])
+            .max()
+            .unwrap_or(4)
+            .max(4);
     while scatter.inner % lanes != 0 {
         lanes /= 2;
     }
@@ -135,12 +149,28 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
         sums.push(emit.define(ty, "a", base));
     }
     let tiles = scatter.count.div_ceil(threads);
+    if tiles > 1 {
+        // Most places are hit by nothing, which one look at all indices and one barrier tell.
+        emit.line("int found = 0;");
+        emit.open(format!("for ({index} i = t; i < {}; i += {threads})", scatter.count));
+        let which = emit.variable("i", scatter.count);
+        let target = emit.value(scatter.operands[1], &[which])?;
+        emit.line(format!("found |= (long long){target} == (long long)p;"));
+        emit.close();
+        emit.open("if (__syncthreads_or(found))");
+    } else {
+        emit.open("");
+    }
     emit.open(format!("for ({index} s = 0; s < {tiles}; ++s)"));
     let tile = emit.variable("s", tiles);
     let which = tile.times(threads as i64).add(&thread);
     let exists = emit.inside(&[which.clone()], &Shape::from([scatter.count]));
     let target = emit.value(scatter.operands[1], &[which.limit(scatter.count)])?;
-    let hit = emit.define("unsigned", "h", format!("__ballot_sync(MG_ALL_LANES, {exists} && (long long){target} == (long long)p)"));
+    let hit = emit.define(
+        "unsigned",
+        "h",
+        format!("__ballot_sync(MG_ALL_LANES, {exists} && (long long){target} == (long long)p)"),
+    );
     emit.line(format!("if (t % 32 == 0) hits[t / 32] = {hit};"));
     emit.line("__syncthreads();");
     emit.open(format!("for (int w = 0; w < {warps}; ++w)"));
@@ -160,6 +190,7 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     emit.close();
     // The list is not overwritten before all have read it.
     emit.line("__syncthreads();");
+    emit.close();
     emit.close();
 
     let outputs = scatter.outputs(request, &mut emit, &at, &elements, &sums)?;

@@ -77,7 +77,25 @@ fn great_tiles() {
         for transposed in TRANSPOSITIONS {
             let name = format!("{processors} processors {transposed:?}");
             suite.case(name.clone(), product(DType::F32, &[], [160, 200, 40], transposed), 1e-6);
-            suite.case(name + " of f16", product(DType::F16, &[], [130, 129, 33], transposed), 1e-3);
+        }
+    }
+    suite.run();
+}
+
+#[test]
+fn tensor_cores() {
+    let mut suite = Suite::new("tensor");
+    for (processors, sizes) in [(1, [130, 129, 33]), (2, [120, 72, 40]), (4, [64, 130, 64]), (132, [40, 70, 100])] {
+        suite.target = Target { multiprocessors: processors, ..Target::default() };
+        for (dtype, transposed) in [
+            (DType::F16, [false, false]),
+            (DType::BF16, [false, true]),
+            (DType::F16, [true, false]),
+            (DType::BF16, [true, true]),
+        ] {
+            let body = product(dtype, &[], sizes, transposed);
+            let generated = suite.case(format!("{sizes:?} of {dtype} {transposed:?}"), body, 1e-3);
+            assert!(generated.source.contains("mg_mma_"), "{}", generated.source);
         }
     }
     suite.run();

@@ -86,6 +86,16 @@ static unsigned __ballot_sync(unsigned, int predicate) {
     return mask;
 }
 
+static int block_or;
+static int __syncthreads_or(int predicate) {
+    __syncthreads();
+    block_or = 0;
+    __syncthreads();
+    block_or |= predicate;
+    __syncthreads();
+    return block_or;
+}
+
 static void trampoline() {
     entry();
     fibers[current].state = Done;

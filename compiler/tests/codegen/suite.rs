@@ -2,10 +2,11 @@
 
 use crate::build::Random;
 use monograph_compiler::Options;
-use monograph_compiler::codegen::{Generated, generate, prelude, supported};
+use monograph_compiler::codegen::{Generated, NVRTC_OPTIONS, generate, prelude, supported};
 use monograph_ir::interp::{Tensor, evaluate};
 use monograph_ir::plan::Access;
 use monograph_ir::{DType, Graph, Spec, Target};
+use monograph_runtime::nvrtc::{CompileRequest, Nvrtc};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::Command;
@@ -68,6 +69,7 @@ impl Suite {
             program += &case.generated.source;
         }
         std::fs::write(folder.join("kernels.cu"), &program).expect("the target folder can be written");
+        self.compile(&program);
         if Command::new("g++").arg("--version").output().is_err() {
             eprintln!("skipped: there is no g++ to run kernels on the CPU");
             return;
@@ -99,6 +101,28 @@ impl Suite {
             );
             let bytes = std::fs::read(folder.join(format!("{i}.out"))).expect("the program wrote it");
             case.compare(&bytes);
+        }
+    }
+
+    /// Compiles the kernels for two architectures and looks at what they take.
+    fn compile(&self, program: &str) {
+        let nvrtc = match Nvrtc::find() {
+            Ok(nvrtc) => nvrtc,
+            Err(why) => return eprintln!("skipped: {why}"),
+        };
+        for arch in ["sm_80", "sm_90a"] {
+            let mut request = CompileRequest::new(self.name, program, arch);
+            request.options = NVRTC_OPTIONS.iter().map(ToString::to_string).collect();
+            let compiled = nvrtc.compile(&request).unwrap_or_else(|e| panic!("{} for {arch}: {e}", self.name));
+            for case in &self.cases {
+                let used = &compiled.kernels[&case.generated.name];
+                // CUDA's own sine and cosine keep the digits of pi for great arguments in a table on the stack.
+                if case.generated.source.contains("mg_sin(") || case.generated.source.contains("mg_cos(") {
+                    continue;
+                }
+                let local = used.stack_bytes + used.spill_store_bytes + used.spill_load_bytes;
+                assert_eq!(local, 0, "{} for {arch} uses local memory: {used:?}\n{}", case.name, case.generated.source);
+            }
         }
     }
 

@@ -1,10 +1,11 @@
 //! Kernels with a matrix product: operands and epilogue are evaluated element by element around it.
 //!
-//! [`tiled`] has blocks compute tiles from shared memory; [`narrow`] streams the greater operand once where one side of
+//! [`tiled`] has blocks compute tiles from shared memory, [`tensor`] too, with tensor cores; [`narrow`] streams the greater operand once where one side of
 //! the result is short. Products accumulate in `float` for `f16`, `bf16` and `f32`, in `double` for `f64`, and wrap for
 //! integers.
 
 mod narrow;
+mod tensor;
 mod tiled;
 
 use super::emit::{Emit, Emitter, refuse};
@@ -167,9 +168,12 @@ pub(super) fn check(request: &Request<'_>) -> Emit<()> {
 pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     let product = Product::of(request)?;
     let probe = product.probe(request)?;
-    let (text, grid, block) = match product.m.min(product.n) <= NARROW {
-        true => narrow::generate(request, &product, &probe)?,
-        false => tiled::generate(request, &product, &probe)?,
+    let (text, grid, block) = if product.m.min(product.n) <= NARROW {
+        narrow::generate(request, &product, &probe)?
+    } else if tensor::serves(request, &product) {
+        tensor::generate(request, &product, &probe)?
+    } else {
+        tiled::generate(request, &product, &probe)?
     };
     let Some(grid) = u32::try_from(grid).ok().filter(|&g| g <= i32::MAX as u32) else {
         return refuse("more tiles than a grid has blocks");

@@ -12,7 +12,7 @@ use monograph_ir::{DType, Literal, Shape};
 const SLICE: usize = 16;
 /// Threads along each side of the tile.
 const SIDE: usize = 16;
-const THREADS: usize = SIDE * SIDE;
+pub(super) const THREADS: usize = SIDE * SIDE;
 /// Elements between the rows of shared memory, so that they begin in different banks.
 const GAP: usize = 4;
 /// Statements of the epilogues of one thread.
@@ -40,23 +40,28 @@ fn group(request: &Request<'_>, product: &Product, per_thread: PerThread) -> usi
 }
 
 /// The place of an element in the shared slice, and the name of its value.
-struct Loaded {
-    inner: Index,
-    outer: Index,
-    value: String,
+pub(super) struct Loaded {
+    pub(super) inner: Index,
+    pub(super) outer: Index,
+    pub(super) value: String,
 }
 
-/// The elements of a slice that the thread loads: a list of runs that are adjacent in shared memory if `adjacent`.
-struct Load<'a> {
-    product: &'a Product,
-    side: usize,
-    tile: usize,
-    inner_contiguous: bool,
-    lanes: usize,
+/// The elements of a slice of an operand that the threads of a block load: runs of some lanes along what is contiguous
+/// in memory.
+pub(super) struct Load<'a> {
+    pub(super) product: &'a Product,
+    /// Which operand.
+    pub(super) side: usize,
+    /// Extent of the tile along the operand's outer dimension.
+    pub(super) tile: usize,
+    /// Extent of the slice along the inner dimension.
+    pub(super) slice: usize,
+    pub(super) inner_contiguous: bool,
+    pub(super) lanes: usize,
 }
 
 impl Load<'_> {
-    fn emit(
+    pub(super) fn emit(
         &self,
         emit: &mut Emitter<'_>,
         batch: &Index,
@@ -65,10 +70,11 @@ impl Load<'_> {
         thread: &Index,
     ) -> Emit<Vec<Vec<Loaded>>> {
         let Load { product, side, tile, lanes, .. } = *self;
-        let line = if self.inner_contiguous { SLICE } else { tile } / lanes;
+        let depth = self.slice;
+        let line = if self.inner_contiguous { depth } else { tile } / lanes;
         let mut runs = Vec::new();
         let before = std::mem::replace(&mut emit.lanes, lanes as i64);
-        for round in 0..tile * SLICE / (THREADS * lanes) {
+        for round in 0..tile * depth / (THREADS * lanes) {
             let unit = thread.plus((round * THREADS) as i64);
             let (along, across) = (unit.rem(line as i64), unit.div(line as i64));
             // The extent and the tile along and across the lines, the places of this unit there.
@@ -80,7 +86,7 @@ impl Load<'_> {
             for lane in 0..lanes as i64 {
                 let widen = |unit: Index| unit.times(lanes as i64).plus(lane);
                 let (outer, inner, exists, at) = if self.inner_contiguous {
-                    let inside = slice.times((SLICE / lanes) as i64).add(&along);
+                    let inside = slice.times((depth / lanes) as i64).add(&along);
                     (
                         place(block, tile, &across, outer_extent),
                         widen(inside.limit(inner_extent / lanes)),
@@ -88,7 +94,7 @@ impl Load<'_> {
                         (widen(along.clone()), across.clone()),
                     )
                 } else {
-                    let inside = slice.times(SLICE as i64).add(&across);
+                    let inside = slice.times(depth as i64).add(&across);
                     (
                         widen(place(block, tile / lanes, &along, outer_extent / lanes)),
                         inside.limit(inner_extent),
@@ -169,7 +175,7 @@ pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) 
             while extent % lanes != 0 {
                 lanes /= 2;
             }
-            Load { product, side, tile: tile[side], inner_contiguous, lanes }
+            Load { product, side, tile: tile[side], slice: SLICE, inner_contiguous, lanes }
         })
         .collect();
 
@@ -253,7 +259,7 @@ pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) 
 }
 
 /// Opens a block in which the index, as a variable, lies in `0..extent`.
-fn guard(emit: &mut Emitter<'_>, index: Index, extent: usize) -> Index {
+pub(super) fn guard(emit: &mut Emitter<'_>, index: Index, extent: usize) -> Index {
     let name = emit.fresh("g");
     let text = emit.index(&index);
     let ty = emit.index_type();

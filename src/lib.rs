@@ -29,6 +29,7 @@ extern crate self as monograph;
 
 mod device;
 mod executable;
+pub mod inspect;
 pub mod prelude;
 mod tree_ext;
 

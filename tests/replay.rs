@@ -131,6 +131,29 @@ fn bound_inputs_are_read_where_they_lie() {
 }
 
 #[test]
+fn inputs_constants_and_reshapes_can_be_outputs() {
+    for device in devices() {
+        let c = vector(&[7.0, 8.0]);
+        let inputs = (f32::spec([2]), f32::spec([2, 1]).bound());
+        let program = trace(|(x, y)| (x, y, constant(&c), x.reshape([2, 1]), y.t(), x), inputs).unwrap();
+        let mut exe = device.compile(&program).unwrap();
+        for round in [1.0f32, 2.0] {
+            let y = device.upload(&Array::from_slice([2, 1], &[3.0 * round, 4.0 * round]).unwrap()).unwrap();
+            let out = exe.replay((&[round, 2.0 * round][..], &y)).unwrap();
+            let read = |o: monograph::Output<'_>| o.to_vec::<f32>().unwrap();
+            assert_eq!(read(out.0), [round, 2.0 * round]);
+            assert_eq!(read(out.1), [3.0 * round, 4.0 * round]);
+            assert_eq!(read(out.2), [7.0, 8.0]);
+            assert_eq!(read(out.3), [round, 2.0 * round]);
+            assert_eq!(read(out.4), [3.0 * round, 4.0 * round]);
+            assert_eq!(read(out.5), [round, 2.0 * round]);
+            let mut feed = device.compile(&trace(|x: Tensor| x.sum(..), f32::spec([2, 1])).unwrap()).unwrap();
+            assert_eq!(feed.replay(&out.1).unwrap().item::<f32>().unwrap(), 7.0 * round);
+        }
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_an_error_and_runs_nothing() {
     for device in devices() {
         let program = trace(|(x, n)| x * n, (f32::spec([3]).named("x"), f32::spec([]).named("n"))).unwrap();

@@ -76,6 +76,9 @@ pub(crate) trait ExecutableBackend: Send {
     /// Launches the plan as it stands, without looking at inputs, so many times, and measures that.
     fn measure_bare_launches(&self, launches: u32) -> Result<BareLaunches, Error>;
 
+    /// Compares what the device was told with the plan.
+    fn compare_with_plan(&self) -> Result<(), Error>;
+
     /// The CUDA graph in DOT, as the driver prints it; `None` where there is none.
     fn driver_dot(&self) -> Result<Option<String>, Error>;
 }

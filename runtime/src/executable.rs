@@ -196,6 +196,15 @@ impl Executable {
         self.cost
     }
 
+    /// Reads the CUDA graph back from the driver and compares every node, argument and edge with the plan. On the host
+    /// there is nothing to compare.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] where they differ, [`Error::Device`] where the driver refuses.
+    pub fn compare_with_plan(&self) -> Result<(), Error> {
+        self.backend.compare_with_plan()
+    }
+
     /// The graph as the driver sees it, in DOT; `None` on the host.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ mod backend;
 mod cost;
 mod cuda;
 mod device;
+mod doctor;
 #[allow(unsafe_code, reason = "the one module that talks to the CUDA libraries")]
 #[allow(dead_code, unused_imports, reason = "a complete layer: some calls serve diagnostics and tests only")]
 mod driver;
@@ -20,6 +21,7 @@ mod view;
 
 pub use cost::{BareLaunches, ReplayCost};
 pub use device::Device;
+pub use doctor::{CacheReport, DeviceReport, NvrtcReport, Report, doctor};
 pub use driver::{DeviceInfo, DriverError, DriverVersion, device_count, driver_version};
 pub use executable::{Executable, Output};
 pub use host::HostOptions;

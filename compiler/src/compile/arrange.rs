@@ -7,7 +7,7 @@ use crate::fuse::{Group, storage};
 use crate::memory::{self, Layout, Request};
 use crate::schedule::{Ancestors, Job, Range, Touches, Waits, hazards, levels, order, reduce};
 use monograph_ir::plan::{ALIGNMENT, Access, IndexMap, MAX_LAUNCHES};
-use monograph_ir::{Error, Graph, Op, OutputKind, Spec, ValueId};
+use monograph_ir::{Binding, Error, Graph, Op, OutputKind, ParamKind, Spec, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where a value lies.
@@ -144,6 +144,10 @@ impl Arranger<'_> {
         bytes(&self.graph.params()[number as usize].spec)
     }
 
+    fn is_bound(&self, number: u32) -> bool {
+        self.graph.params()[number as usize].kind == ParamKind::Input(Binding::Bound)
+    }
+
     fn copy(&self, source: Place, target: Place, bytes: u64, what: String) -> Launch {
         let task = Task::Copy { source, target, bytes, what };
         Launch { task, reads: vec![(source, bytes)], writes: vec![(target, bytes)], may_take: Vec::new() }
@@ -181,7 +185,8 @@ impl Arranger<'_> {
         (launches, outputs)
     }
 
-    /// Where the outputs lie after the replay. Old states that are returned although they change are copied first.
+    /// Where the outputs lie after the replay. Old states that are returned although they change are copied first;
+    /// bound inputs are copied too, because an output must not move with its caller's memory.
     fn outputs(&mut self, places: &[Place], updates: &[Move], launches: &mut Vec<Launch>) -> Vec<Place> {
         let updated: FxHashSet<u32> = updates.iter().map(|m| m.state).collect();
         let mut saved: FxHashMap<u32, Place> = FxHashMap::default();
@@ -189,13 +194,16 @@ impl Arranger<'_> {
         for (output, &place) in self.graph.outputs().iter().zip(places) {
             let is_state = matches!(output.kind, OutputKind::State(_));
             outputs.push(match place {
-                Place::Param(p) if !is_state && updated.contains(&p) => {
+                Place::Param(p)
+                    if !is_state && (updated.contains(&p) || self.is_bound(p)) && self.param_bytes(p) > 0 =>
+                {
                     if let Some(&copy) = saved.get(&p) {
                         copy
                     } else {
                         let bytes = self.param_bytes(p);
                         let copy = Place::Temp(self.temp(bytes));
-                        let what = format!("old {}", self.graph.params()[p as usize].name);
+                        let what = self.graph.params()[p as usize].name.clone();
+                        let what = if updated.contains(&p) { format!("old {what}") } else { what };
                         launches.push(self.copy(place, copy, bytes, what));
                         saved.insert(p, copy);
                         copy

@@ -51,8 +51,7 @@ impl Suite {
     ) -> &Generated {
         let name = name.into();
         supported(&body).unwrap_or_else(|why| panic!("{name}: {why}"));
-        let generated =
-            generate(&body, &self.target, &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let generated = generate(&body, &self.target, &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
         check_text(&name, &generated);
         self.cases.push(Case { name, body, inputs, generated, tolerance });
         &self.cases[self.cases.len() - 1].generated

@@ -226,6 +226,7 @@ impl ExecutableBackend for CudaExecutable {
     fn read(&self, slot: Slot, bytes: &mut [u8]) -> Result<(), Error> {
         let buffer = &self.plan.buffers[slot.buffer.index()];
         match self.regions.of(buffer.region) {
+            _ if bytes.is_empty() => Ok(()),
             Some(memory) => {
                 memory.read((buffer.offset + slot.offset) as usize, bytes, &self.stream).during(&self.what())
             }
@@ -276,6 +277,10 @@ impl ExecutableBackend for CudaExecutable {
         let milliseconds = last.elapsed_ms(&first).during(&what)?;
         let device = Duration::from_secs_f64(f64::from(milliseconds) / 1e3 / f64::from(launches.max(1)));
         Ok(BareLaunches { host, device })
+    }
+
+    fn compare_with_plan(&self) -> Result<(), Error> {
+        super::readback::compare(self)
     }
 
     fn driver_dot(&self) -> Result<Option<String>, Error> {

@@ -4,6 +4,7 @@ mod build;
 mod error;
 mod executable;
 mod inputs;
+mod readback;
 mod storage;
 
 use crate::NvrtcToolchain;

@@ -228,6 +228,10 @@ impl ExecutableBackend for HostExecutable {
         }))
     }
 
+    fn compare_with_plan(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn driver_dot(&self) -> Result<Option<String>, Error> {
         Ok(None)
     }

@@ -8,7 +8,7 @@
 //!    power of two; bound ones start at 0. Buffers outside the arena do not overlap others of their region.
 //! 3. Every input, state and constant has a buffer of its own, in the region of its kind, large enough and aligned for
 //!    its elements. Names are not empty and differ within a table.
-//! 4. Outputs and probes lie inside their buffers, aligned for their elements.
+//! 4. Outputs and probes lie inside their buffers, aligned for their elements, and not in bound inputs.
 //! 5. Edges go forward in index order between launches that exist, and none is there twice; programmatic ones join
 //!    kernels.
 //!

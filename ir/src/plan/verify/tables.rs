@@ -118,7 +118,10 @@ fn values(plan: &Plan) -> Result<(), PlanError> {
             if value.name.is_empty() || !names.insert(&value.name) {
                 return fail(format!("the name `{}` of an {what} is empty or taken", value.name));
             }
-            place(plan, what, &value.name, &value.spec, value.slot)?;
+            let bytes = place(plan, what, &value.name, &value.spec, value.slot)?;
+            if bytes > 0 && plan.buffers[value.slot.buffer.index()].region == Region::Bound {
+                return fail(format!("{what} `{}` lies in a bound input, which moves with its caller", value.name));
+            }
         }
     }
     Ok(())

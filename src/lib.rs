@@ -52,3 +52,8 @@ pub use monograph_ir as ir;
 
 /// A result with Monograph's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+// The blocks of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

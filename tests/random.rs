@@ -37,6 +37,7 @@ fn run(graph: &Graph, inputs: &[Tensor], device: &monograph_runtime::Device, opt
     let constants = of(|k| matches!(k, ParamKind::Constant));
     let states = of(|k| matches!(k, ParamKind::State));
     let given = of(|k| matches!(k, ParamKind::Input(_)));
+    let given: Vec<Array> = given.iter().map(|a| device.upload(a).expect("an upload")).collect();
     let mut exe = device.load(plan, &constants, &states).expect("the plan loads");
     exe.compare_with_plan().expect("the driver built what the plan says");
     let sources: Vec<_> = given.iter().map(monograph::Source::Array).collect();

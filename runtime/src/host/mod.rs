@@ -14,6 +14,7 @@ use monograph_ir::interp::{self, Tensor};
 use monograph_ir::plan::{Plan, Region, Slot, Work};
 use monograph_ir::{Array, DeviceError, DeviceErrorKind, Error, Spec, Target};
 use std::any::Any;
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Choices of the host device that find wrong plans.
@@ -112,18 +113,24 @@ impl HostExecutable {
         Ok(bytes.len() as u64)
     }
 
+    /// The bytes at a slot of any region.
+    fn bytes<'a>(&'a self, memory: &'a Memory, slot: Slot, length: usize) -> Result<Cow<'a, [u8]>, Error> {
+        if self.plan.buffers[slot.buffer.index()].region != Region::Bound || length == 0 {
+            return Ok(memory.read(slot, &self.plan, length).into());
+        }
+        let array = self.bound[slot.buffer.index()].as_ref();
+        let array = array.ok_or_else(|| Error::Internal("a bound input was never given".into()))?;
+        let range = slot.offset as usize..slot.offset as usize + length;
+        Ok(match array.bytes()? {
+            Cow::Borrowed(bytes) => bytes[range].into(),
+            Cow::Owned(bytes) => bytes[range].to_vec().into(),
+        })
+    }
+
     fn tensor(&self, memory: &Memory, slot: Slot, spec: &Spec) -> Result<Tensor, Error> {
-        let length = spec.bytes().unwrap_or(0) as usize;
-        let buffer = &self.plan.buffers[slot.buffer.index()];
-        let tensor = if buffer.region == Region::Bound {
-            let array = self.bound[slot.buffer.index()].as_ref();
-            let array = array.ok_or_else(|| Error::Internal("a bound input was never given".into()))?;
-            let bytes = array.bytes()?;
-            Tensor::from_bytes(spec.clone(), &bytes[slot.offset as usize..slot.offset as usize + length])
-        } else {
-            Tensor::from_bytes(spec.clone(), memory.read(slot, &self.plan, length))
-        };
-        tensor.map_err(|e| Error::Internal(format!("a launch reads what is no {spec}: {e}")))
+        let bytes = self.bytes(memory, slot, spec.bytes().unwrap_or(0) as usize)?;
+        Tensor::from_bytes(spec.clone(), &bytes)
+            .map_err(|e| Error::Internal(format!("a launch reads what is no {spec}: {e}")))
     }
 
     fn run(&self, memory: &mut Memory, work: &Work) -> Result<(), Error> {
@@ -140,7 +147,7 @@ impl HostExecutable {
                 Ok(())
             }
             Work::Copy { source, target, bytes } => {
-                let copied = memory.read(*source, &self.plan, *bytes as usize).to_vec();
+                let copied = self.bytes(memory, *source, *bytes as usize)?.into_owned();
                 memory.write(*target, &self.plan, &copied);
                 Ok(())
             }
@@ -187,13 +194,6 @@ impl ExecutableBackend for HostExecutable {
     }
 
     fn read(&self, slot: Slot, bytes: &mut [u8]) -> Result<(), Error> {
-        if self.plan.buffers[slot.buffer.index()].region == Region::Bound {
-            let array = self.bound[slot.buffer.index()].as_ref();
-            let array = array.ok_or_else(|| Error::Internal("a bound input was never given".into()))?;
-            let from = slot.offset as usize;
-            bytes.copy_from_slice(&array.bytes()?[from..from + bytes.len()]);
-            return Ok(());
-        }
         let length = bytes.len();
         bytes.copy_from_slice(lock(&self.memory).read(slot, &self.plan, length));
         Ok(())

@@ -474,9 +474,7 @@ impl<'a> Emitter<'a> {
     /// A value of the accumulator's type rounded to the dtype of the graph's value.
     pub(super) fn settled(&mut self, dtype: DType, name: &str) -> String {
         match dtype {
-            DType::F16 | DType::BF16 if !self.excess_precision => {
-                self.define("float", "t", rounded(dtype, name))
-            }
+            DType::F16 | DType::BF16 if !self.excess_precision => self.define("float", "t", rounded(dtype, name)),
             _ => name.to_string(),
         }
     }

@@ -90,7 +90,6 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
         text: emit.finish(),
         grid: grid as u32,
         block: [block as u32, 1, 1],
-        blocks_per_multiprocessor: None,
     })
 }
 

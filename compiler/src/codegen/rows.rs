@@ -189,7 +189,12 @@ impl Rows {
 impl Deal {
     /// Writes `each` for every unit of the thread, in a loop or written out. `slot` tells units apart that can be
     /// accumulated side by side.
-    fn units(&self, emit: &mut Emitter<'_>, lane: &Index, mut each: impl FnMut(&mut Emitter<'_>, Unit, usize) -> Emit<()>) -> Emit<()> {
+    fn units(
+        &self,
+        emit: &mut Emitter<'_>,
+        lane: &Index,
+        mut each: impl FnMut(&mut Emitter<'_>, Unit, usize) -> Emit<()>,
+    ) -> Emit<()> {
         let columns = |unit: &Index| (0..self.lanes as i64).map(|j| unit.times(self.lanes as i64).plus(j)).collect();
         if self.unrolled > 0 {
             for round in 0..self.unrolled {
@@ -456,7 +461,6 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
         text: emit.finish(),
         grid,
         block,
-        blocks_per_multiprocessor: None,
     })
 }
 

@@ -65,7 +65,15 @@ impl Scan {
     }
 
     /// Announces prefixes at adjacent columns, computes the outputs there, and stores them if the condition holds.
-    fn finish(&self, request: &Request<'_>, emit: &mut Emitter<'_>, row: &Index, columns: &[Index], prefixes: &[String], condition: &str) -> Emit<()> {
+    fn finish(
+        &self,
+        request: &Request<'_>,
+        emit: &mut Emitter<'_>,
+        row: &Index,
+        columns: &[Index],
+        prefixes: &[String],
+        condition: &str,
+    ) -> Emit<()> {
         let positions: Vec<Index> = columns.iter().map(|c| linear(&self.index(row, c), &self.shape)).collect();
         for (position, prefix) in positions.iter().zip(prefixes) {
             let settled = emit.settled(self.dtype, prefix);
@@ -125,7 +133,6 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
         text,
         grid,
         block: [block as u32, 1, 1],
-        blocks_per_multiprocessor: None,
     })
 }
 

@@ -66,7 +66,14 @@ impl Scatter {
     }
 
     /// Announces the scattered elements and computes the outputs: for each the elements.
-    fn outputs(&self, request: &Request<'_>, emit: &mut Emitter<'_>, at: &Index, elements: &[Index], sums: &[String]) -> Emit<Vec<(DType, Index, Vec<String>)>> {
+    fn outputs(
+        &self,
+        request: &Request<'_>,
+        emit: &mut Emitter<'_>,
+        at: &Index,
+        elements: &[Index],
+        sums: &[String],
+    ) -> Emit<Vec<(DType, Index, Vec<String>)>> {
         let positions: Vec<Index> = elements.iter().map(|e| linear(&self.index(at, e), &self.shape)).collect();
         for (position, sum) in positions.iter().zip(sums) {
             let settled = emit.settled(self.dtype, sum);
@@ -99,7 +106,14 @@ pub(super) fn check(request: &Request<'_>) -> Emit<()> {
 
 pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     let scatter = Scatter::of(request)?;
-    let mut lanes = 16 / request.outputs().map(|(_, s)| s.dtype.size()).chain([scatter.dtype.accumulator().size()]).max().unwrap_or(4).max(4);
+    let mut lanes = 16
+        / request
+            .outputs()
+            .map(|(_, s)| s.dtype.size())
+            .chain([scatter.dtype.accumulator().size()])
+            .max()
+            .unwrap_or(4)
+            .max(4);
     while scatter.inner % lanes != 0 {
         lanes /= 2;
     }
@@ -152,7 +166,11 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     let which = tile.times(threads as i64).add(&thread);
     let exists = emit.inside(&[which.clone()], &Shape::from([scatter.count]));
     let target = emit.value(scatter.operands[1], &[which.limit(scatter.count)])?;
-    let hit = emit.define("unsigned", "h", format!("__ballot_sync(MG_ALL_LANES, {exists} && (long long){target} == (long long)p)"));
+    let hit = emit.define(
+        "unsigned",
+        "h",
+        format!("__ballot_sync(MG_ALL_LANES, {exists} && (long long){target} == (long long)p)"),
+    );
     emit.line(format!("if (t % 32 == 0) hits[t / 32] = {hit};"));
     emit.line("__syncthreads();");
     emit.open(format!("for (int w = 0; w < {warps}; ++w)"));
@@ -188,6 +206,5 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
         text: emit.finish(),
         grid,
         block: [threads as u32, 1, 1],
-        blocks_per_multiprocessor: None,
     })
 }

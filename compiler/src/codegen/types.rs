@@ -67,11 +67,19 @@ pub(super) fn literal(literal: Literal) -> String {
         DType::I64 => signed(literal.to_i64(), "ll"),
         DType::F16 | DType::BF16 | DType::F32 => {
             let value = literal.to_f64() as f32;
-            if value.is_finite() { float(format!("{value:?}f")) } else { format!("mg_f32_of_bits({:#x}u)", value.to_bits()) }
+            if value.is_finite() {
+                float(format!("{value:?}f"))
+            } else {
+                format!("mg_f32_of_bits({:#x}u)", value.to_bits())
+            }
         }
         DType::F64 => {
             let value = literal.to_f64();
-            if value.is_finite() { float(format!("{value:?}")) } else { format!("mg_f64_of_bits({:#x}ull)", value.to_bits()) }
+            if value.is_finite() {
+                float(format!("{value:?}"))
+            } else {
+                format!("mg_f64_of_bits({:#x}ull)", value.to_bits())
+            }
         }
     }
 }

@@ -49,8 +49,7 @@ impl Body {
 
     /// A reduction's result over all of `shape` again.
     pub(crate) fn spread(&mut self, row: ValueId, shape: &[usize], axes: &[usize]) -> ValueId {
-        let kept: Vec<usize> =
-            shape.iter().enumerate().map(|(i, &d)| if axes.contains(&i) { 1 } else { d }).collect();
+        let kept: Vec<usize> = shape.iter().enumerate().map(|(i, &d)| if axes.contains(&i) { 1 } else { d }).collect();
         let row = self.reshape(row, &kept);
         self.broadcast(row, shape)
     }
@@ -95,7 +94,8 @@ impl Random {
     pub(crate) fn wild(&mut self, spec: &Spec) -> Tensor {
         self.with(spec, |r| match (r.next() % 4, spec.dtype) {
             (0, d) if d.is_float() => {
-                let edges = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1.0, -1.0, 0.5, 1e-40, 65504.0, 3e9];
+                let edges =
+                    [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1.0, -1.0, 0.5, 1e-40, 65504.0, 3e9];
                 Literal::from_f64(d, edges[r.next() as usize % edges.len()])
             }
             (1, d) if d.is_float() => Literal::from_f64(d, r.float() * 100.0),

@@ -20,7 +20,17 @@ const TRANSPOSITIONS: [[bool; 2]; 4] = [[false, false], [false, true], [true, fa
 #[test]
 fn every_size_and_transposition() {
     let mut suite = Suite::new("products");
-    for sizes in [[64, 64, 16], [33, 70, 50], [17, 18, 19], [40, 36, 4], [1, 40, 100], [3, 100, 64], [100, 5, 33], [1, 1, 300], [16, 16, 40]] {
+    for sizes in [
+        [64, 64, 16],
+        [33, 70, 50],
+        [17, 18, 19],
+        [40, 36, 4],
+        [1, 40, 100],
+        [3, 100, 64],
+        [100, 5, 33],
+        [1, 1, 300],
+        [16, 16, 40],
+    ] {
         for transposed in TRANSPOSITIONS {
             // Positive, so that the error relative to the result says something.
             let body = product(DType::F32, &[], sizes, transposed);
@@ -47,7 +57,11 @@ fn every_dtype() {
                     _ if dtype.is_float() => 1e-6,
                     _ => 0.0,
                 };
-                suite.case(format!("{dtype} {sizes:?} {transposed:?}"), product(dtype, &[], sizes, transposed), tolerance);
+                suite.case(
+                    format!("{dtype} {sizes:?} {transposed:?}"),
+                    product(dtype, &[], sizes, transposed),
+                    tolerance,
+                );
             }
         }
     }

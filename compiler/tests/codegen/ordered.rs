@@ -76,7 +76,8 @@ fn scans_of_every_kind_and_length() {
                 _ => 0.0,
             };
             let body = scan(Reduction::Sum, dtype, &[2, length], 1);
-            let data = Random::new(3).with(&Spec::new(dtype, [2, length]), |r| Literal::from_f64(dtype, r.float() + 2.0));
+            let data =
+                Random::new(3).with(&Spec::new(dtype, [2, length]), |r| Literal::from_f64(dtype, r.float() + 2.0));
             suite.with(format!("sums of {length} {dtype}"), body, vec![data], tolerance);
         }
         let wild = Random::new(length as u64).wild(&Spec::new(DType::F32, [2, length]));

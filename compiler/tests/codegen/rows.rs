@@ -81,7 +81,11 @@ fn every_schedule_and_shape() {
             let data = Random::new(9).with(&Spec::new(dtype, shape), |r| Literal::from_f64(dtype, r.float() + 2.0));
             let body = reduction(Reduction::Sum, dtype, shape, axes);
             suite.with(format!("sum of {dtype}{shape:?} over {axes:?}"), body, vec![data], 1e-6);
-            suite.case(format!("max of {dtype}{shape:?} over {axes:?}"), reduction(Reduction::Max, dtype, shape, axes), 0.0);
+            suite.case(
+                format!("max of {dtype}{shape:?} over {axes:?}"),
+                reduction(Reduction::Max, dtype, shape, axes),
+                0.0,
+            );
         }
     }
     suite.run();
@@ -99,7 +103,8 @@ fn every_kind_and_dtype() {
                     _ if dtype.is_float() => Literal::from_f64(dtype, r.float()),
                     _ => Literal::from_bits(dtype, r.next() & if dtype == DType::Bool { 1 } else { u64::MAX }),
                 });
-                let tolerance = if matches!(kind, Reduction::Sum | Reduction::Prod) && dtype.is_float() { 1e-6 } else { 0.0 };
+                let tolerance =
+                    if matches!(kind, Reduction::Sum | Reduction::Prod) && dtype.is_float() { 1e-6 } else { 0.0 };
                 suite.with(format!("{kind} of {dtype}{shape:?}"), body, vec![data], tolerance);
             }
         }

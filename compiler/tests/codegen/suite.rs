@@ -43,11 +43,16 @@ impl Suite {
     }
 
     /// A kernel for these inputs.
-    pub(crate) fn with(&mut self, name: impl Into<String>, body: Graph, inputs: Vec<Tensor>, tolerance: f64) -> &Generated {
+    pub(crate) fn with(
+        &mut self,
+        name: impl Into<String>,
+        body: Graph,
+        inputs: Vec<Tensor>,
+        tolerance: f64,
+    ) -> &Generated {
         let name = name.into();
         supported(&body).unwrap_or_else(|why| panic!("{name}: {why}"));
-        let generated =
-            generate(&body, &self.target, &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let generated = generate(&body, &self.target, &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
         check_text(&name, &generated);
         self.cases.push(Case { name, body, inputs, generated, tolerance });
         &self.cases[self.cases.len() - 1].generated
@@ -123,7 +128,8 @@ impl Suite {
 
     /// A program that runs the case of the number it is given.
     fn cpp(&self, folder: &std::path::Path, program: &str) -> String {
-        let mut text = format!("#include \"{}\"\n{program}\n", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/codegen/shim.h"));
+        let mut text =
+            format!("#include \"{}\"\n{program}\n", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/codegen/shim.h"));
         text += "int main(int, char** argv) {\n    switch (atoi(argv[1])) {\n";
         for (i, case) in self.cases.iter().enumerate() {
             let g = &case.generated;
@@ -132,12 +138,18 @@ impl Suite {
             let bytes = |specs: &[&Spec]| specs.iter().map(|s| s.bytes().expect("small")).sum::<u64>();
             let _ = writeln!(text, "    case {i}: {{");
             let _ = writeln!(text, "        std::vector<char> in({}), out({});", bytes(&reads) + 1, bytes(&writes));
-            let _ = writeln!(text, "        transfer(\"{}/{i}.in\", in.data(), {}, false);", folder.display(), bytes(&reads));
+            let _ = writeln!(
+                text,
+                "        transfer(\"{}/{i}.in\", in.data(), {}, false);",
+                folder.display(),
+                bytes(&reads)
+            );
             let mut arguments = Vec::new();
             let mut offset = 0;
             for (r, spec) in reads.iter().enumerate() {
                 let size = spec.bytes().expect("small");
-                let _ = writeln!(text, "        char* r{r} = buffer({size}); memcpy(r{r}, in.data() + {offset}, {size});");
+                let _ =
+                    writeln!(text, "        char* r{r} = buffer({size}); memcpy(r{r}, in.data() + {offset}, {size});");
                 arguments.push(format!("({}*)r{r}", c_type(spec.dtype)));
                 offset += size;
             }
@@ -145,7 +157,8 @@ impl Suite {
                 let _ = writeln!(text, "        char* w{w} = buffer({});", spec.bytes().expect("small"));
                 arguments.push(format!("({}*)w{w}", c_type(spec.dtype)));
             }
-            let cooperative = g.source.contains("__sync") || g.source.contains("mg_shfl") || g.source.contains("_sync(");
+            let cooperative =
+                g.source.contains("__sync") || g.source.contains("mg_shfl") || g.source.contains("_sync(");
             let [gx, gy, gz] = g.grid;
             let [bx, by, bz] = g.block;
             let _ = writeln!(
@@ -160,7 +173,11 @@ impl Suite {
                 let _ = writeln!(text, "        memcpy(out.data() + {offset}, w{w}, {size});");
                 offset += size;
             }
-            let _ = writeln!(text, "        transfer(\"{}/{i}.out\", out.data(), out.size(), true);\n        break;\n    }}", folder.display());
+            let _ = writeln!(
+                text,
+                "        transfer(\"{}/{i}.out\", out.data(), out.size(), true);\n        break;\n    }}",
+                folder.display()
+            );
         }
         text + "    }\n}\n"
     }
@@ -209,7 +226,9 @@ impl Case {
             for (at, (&a, &b)) in a.iter().zip(&b).enumerate() {
                 let close = match self.tolerance {
                     0.0 => a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),
-                    t => a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= t * scale + (step * b.abs()).min(1e30),
+                    t => {
+                        a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= t * scale + (step * b.abs()).min(1e30)
+                    }
                 };
                 assert!(
                     close,

@@ -51,7 +51,11 @@ impl Product {
             return refuse("not exactly one matrix product");
         };
         let Op::Matmul { transpose_a, transpose_b } = node.op else { return refuse("no matrix product") };
-        if body.nodes().iter().any(|n| matches!(n.op, Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::Scatter { .. })) {
+        if body
+            .nodes()
+            .iter()
+            .any(|n| matches!(n.op, Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::Scatter { .. }))
+        {
             return refuse("a matrix product with another operation that has loops");
         }
         let shape = &body.spec(id.value()).shape;
@@ -83,7 +87,14 @@ impl Product {
     }
 
     /// The element of operand `side` at `outer` of the result's side and `inner` of the inner dimension.
-    fn element(&self, emit: &mut Emitter<'_>, side: usize, batch: &Index, outer: &Index, inner: &Index) -> Emit<String> {
+    fn element(
+        &self,
+        emit: &mut Emitter<'_>,
+        side: usize,
+        batch: &Index,
+        outer: &Index,
+        inner: &Index,
+    ) -> Emit<String> {
         let mut index = delinear(batch, &self.batch);
         match self.inner_last[side] {
             true => index.extend([outer.clone(), inner.clone()]),
@@ -98,7 +109,14 @@ impl Product {
     }
 
     /// Announces elements of the product and stores those of the outputs, adjacent along the last dimension.
-    fn finish(&self, request: &Request<'_>, emit: &mut Emitter<'_>, batch: &Index, m: &Index, elements: &[(Index, String)]) -> Emit<()> {
+    fn finish(
+        &self,
+        request: &Request<'_>,
+        emit: &mut Emitter<'_>,
+        batch: &Index,
+        m: &Index,
+        elements: &[(Index, String)],
+    ) -> Emit<()> {
         let mut positions = Vec::new();
         for (n, sum) in elements {
             let position = self.position(batch, m, n);
@@ -133,7 +151,8 @@ impl Product {
             self.element(&mut emit, side, &batch, &sides[side], &inner)?;
             let steps = emit.positions.iter().flatten().flat_map(|p| &p.terms);
             let mut along = steps.filter(|(_, c)| **c == 1).map(|(atom, _)| atom);
-            inner_contiguous[side] = along.any(|atom| matches!(atom, Atom::Var { id: INNER, .. })) || self.extent(side) == 1;
+            inner_contiguous[side] =
+                along.any(|atom| matches!(atom, Atom::Var { id: INNER, .. })) || self.extent(side) == 1;
         }
         let prologue = emit.statements();
         let sum = "sum".to_string();
@@ -166,6 +185,5 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
         text,
         grid,
         block,
-        blocks_per_multiprocessor: None,
     })
 }

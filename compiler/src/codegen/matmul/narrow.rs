@@ -57,8 +57,7 @@ pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) 
     };
     let outer = block.times(units as i64).add(&unit).limit(extent / columns);
 
-    let sums: Vec<Vec<String>> =
-        (0..count).map(|q| (0..columns).map(|j| format!("c{q}_{j}")).collect()).collect();
+    let sums: Vec<Vec<String>> = (0..count).map(|q| (0..columns).map(|j| format!("c{q}_{j}")).collect()).collect();
     for row in &sums {
         emit.line(format!("{ty} {};", row.iter().map(|c| format!("{c} = 0")).collect::<Vec<_>>().join(", ")));
     }

@@ -184,10 +184,8 @@ pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) 
     emit.lanes = if pairs { 2 } else { 1 };
     for i in 0..across[0] {
         for half in 0..2 {
-            let m = linear(
-                &[blocks[0].clone(), warp.div(WARPS[1] as i64), lane.div(4)],
-                &[tiles[0], WARPS[0], part[0]],
-            );
+            let m =
+                linear(&[blocks[0].clone(), warp.div(WARPS[1] as i64), lane.div(4)], &[tiles[0], WARPS[0], part[0]]);
             // The lane's row is within the warp's part: 16 rows a matrix.
             let m = m.plus((i * 16 + half * 8) as i64);
             let m = guard(&mut emit, m, product.m);

@@ -61,7 +61,14 @@ pub(super) struct Load<'a> {
 }
 
 impl Load<'_> {
-    pub(super) fn emit(&self, emit: &mut Emitter<'_>, batch: &Index, block: &Index, slice: &Index, thread: &Index) -> Emit<Vec<Vec<Loaded>>> {
+    pub(super) fn emit(
+        &self,
+        emit: &mut Emitter<'_>,
+        batch: &Index,
+        block: &Index,
+        slice: &Index,
+        thread: &Index,
+    ) -> Emit<Vec<Vec<Loaded>>> {
         let Load { product, side, tile, lanes, .. } = *self;
         let depth = self.slice;
         let line = if self.inner_contiguous { depth } else { tile } / lanes;
@@ -72,7 +79,9 @@ impl Load<'_> {
             let (along, across) = (unit.rem(line as i64), unit.div(line as i64));
             // The extent and the tile along and across the lines, the places of this unit there.
             let (outer_extent, inner_extent) = (product.extent(side), product.k);
-            let place = |first: &Index, size: usize, unit: &Index, extent: usize| first.times(size as i64).add(unit).limit(extent);
+            let place = |first: &Index, size: usize, unit: &Index, extent: usize| {
+                first.times(size as i64).add(unit).limit(extent)
+            };
             let mut run = Vec::new();
             for lane in 0..lanes as i64 {
                 let widen = |unit: Index| unit.times(lanes as i64).plus(lane);
@@ -120,7 +129,10 @@ impl Load<'_> {
                 let at = emit.index(&at(&run[0]));
                 let values: Vec<&str> = run.iter().map(|l| l.value.as_str()).collect();
                 let lanes = self.lanes;
-                emit.line(format!("mg_store<{lanes}>({array} + {at}, mg_vec<{ty}, {lanes}>{{{{{}}}}});", values.join(", ")));
+                emit.line(format!(
+                    "mg_store<{lanes}>({array} + {at}, mg_vec<{ty}, {lanes}>{{{{{}}}}});",
+                    values.join(", ")
+                ));
                 continue;
             }
             for loaded in run {
@@ -197,7 +209,11 @@ pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) 
         let lane = if side == 0 { format!("t / {SIDE}") } else { format!("t % {SIDE}") };
         for g in 0..per_thread[side] / group {
             let at = format!("((int)(s % 2) * {SLICE} + k) * {row} + {} + {lane} * {group}", g * SIDE * group);
-            emit.line(format!("mg_vec<{ty}, {group}> {}{g} = mg_load<{group}>({} + {at});", ["a", "b"][side], arrays[side]));
+            emit.line(format!(
+                "mg_vec<{ty}, {group}> {}{g} = mg_load<{group}>({} + {at});",
+                ["a", "b"][side],
+                arrays[side]
+            ));
         }
     }
     for (i, row) in sums.iter().enumerate() {

@@ -107,8 +107,6 @@ struct Code {
     /// Blocks, in one dimension: that one is the only one that goes beyond 65,535.
     grid: u32,
     block: [u32; 3],
-    /// Blocks that should fit on a multiprocessor together, where the compiler of CUDA needs to be told.
-    blocks_per_multiprocessor: Option<u32>,
 }
 
 /// The family of a body that has code, or why it has none.
@@ -166,9 +164,5 @@ fn function(request: &Request<'_>, name: &str, code: &Code) -> String {
     let writes = writes.map(|(i, (_, spec))| format!("{}* y{i}", types::storage(spec.dtype)));
     let parameters = reads.chain(writes).collect::<Vec<_>>().join(", ");
     let threads: u32 = code.block.iter().product();
-    let bounds = match code.blocks_per_multiprocessor {
-        Some(blocks) => format!("{threads}, {blocks}"),
-        None => threads.to_string(),
-    };
-    format!("extern \"C\" __global__ void __launch_bounds__({bounds})\n{name}({parameters}) {{\n{}}}\n", code.text)
+    format!("extern \"C\" __global__ void __launch_bounds__({threads})\n{name}({parameters}) {{\n{}}}\n", code.text)
 }

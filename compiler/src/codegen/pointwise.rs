@@ -64,7 +64,7 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     let again = grid < blocks;
     if again {
         emit.open(format!("for (; n < {vectors}ll; n += ({ty}){grid} * {block})"));
-    } else if vectors % block != 0 {
+    } else if !vectors.is_multiple_of(block) {
         emit.line(format!("if (n >= {vectors}) return;"));
     }
     let first = emit.variable("n", vectors).times(lanes as i64);
@@ -90,7 +90,6 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
         text: emit.finish(),
         grid: grid as u32,
         block: [block as u32, 1, 1],
-        blocks_per_multiprocessor: None,
     })
 }
 
@@ -102,7 +101,7 @@ fn lanes(request: &Request<'_>, n: usize, statements: usize) -> usize {
     let inputs = request.body.params().iter().filter(|p| p.spec.shape.size() >= n).map(|p| size(&p.spec));
     let widest = outputs.chain(inputs).max().unwrap_or(4);
     let mut lanes = (16 / widest).min(8);
-    while lanes > 1 && (n % lanes != 0 || lanes * statements > LANE_STATEMENTS) {
+    while lanes > 1 && (!n.is_multiple_of(lanes) || lanes * statements > LANE_STATEMENTS) {
         lanes /= 2;
     }
     lanes

@@ -240,18 +240,29 @@ MG_INTEGER(long long, mg_u64, 64)
 
 MG_FN bool mg_not(bool x) { return !x; }
 
-#define MG_DISCRETE(T)                                                                                                  \
-    MG_FN T mg_maximum(T a, T b) { return a > b ? a : b; }                                                              \
-    MG_FN T mg_minimum(T a, T b) { return a < b ? a : b; }                                                              \
+#define MG_BITWISE(T)                                                                                                   \
     MG_FN T mg_and(T a, T b) { return (T)(a & b); }                                                                     \
     MG_FN T mg_or(T a, T b) { return (T)(a | b); }                                                                      \
     MG_FN T mg_xor(T a, T b) { return (T)(a ^ b); }
-MG_DISCRETE(bool)
-MG_DISCRETE(signed char)
-MG_DISCRETE(unsigned char)
-MG_DISCRETE(int)
-MG_DISCRETE(unsigned)
-MG_DISCRETE(long long)
+MG_BITWISE(bool)
+MG_BITWISE(signed char)
+MG_BITWISE(unsigned char)
+MG_BITWISE(int)
+MG_BITWISE(unsigned)
+MG_BITWISE(long long)
+
+#define MG_ORDERED(T)                                                                                                   \
+    MG_FN T mg_maximum(T a, T b) { return a > b ? a : b; }                                                              \
+    MG_FN T mg_minimum(T a, T b) { return a < b ? a : b; }
+MG_ORDERED(signed char)
+MG_ORDERED(unsigned char)
+MG_ORDERED(int)
+MG_ORDERED(unsigned)
+MG_ORDERED(long long)
+
+// As bits, for which the compiler of CUDA needs no branches.
+MG_FN bool mg_maximum(bool a, bool b) { return mg_or(a, b); }
+MG_FN bool mg_minimum(bool a, bool b) { return mg_and(a, b); }
 
 // ---- Warps ------------------------------------------------------------------------------------------------------------
 

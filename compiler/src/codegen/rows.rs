@@ -169,7 +169,7 @@ impl Rows {
         let specs = request.body.params().iter().map(|p| &p.spec).chain(request.outputs().map(|(_, spec)| spec));
         let widest = specs.filter(whole).map(|s| s.dtype.size()).max().unwrap_or(4);
         let mut lanes = (16 / widest).min(8);
-        while lanes > 1 && (self.shape[last] % lanes != 0 || self.length / lanes < 32) {
+        while lanes > 1 && (!self.shape[last].is_multiple_of(lanes) || self.length / lanes < 32) {
             lanes /= 2;
         }
         lanes
@@ -200,13 +200,13 @@ impl Deal {
             for round in 0..self.unrolled {
                 let unit = lane.plus((round * self.threads) as i64);
                 let inside = unit.within(self.units);
-                let exists = if inside { None } else { Some(emit.inside(&[unit.clone()], &Shape::from([self.units]))) };
+                let exists = if inside { None } else { Some(emit.within(&unit, self.units)) };
                 each(emit, Unit { columns: columns(&unit.limit(self.units)), exists }, round % self.ways)?;
             }
             return Ok(());
         }
         let stride = self.threads * self.ways;
-        let exact = self.units % stride == 0;
+        let exact = self.units.is_multiple_of(stride);
         let extent = if exact { self.units - (self.ways - 1) * self.threads } else { self.units };
         let name = emit.fresh("u");
         let start = emit.index(lane);
@@ -216,7 +216,7 @@ impl Deal {
         for way in 0..self.ways {
             let unit = first.plus((way * self.threads) as i64);
             let inside = unit.within(self.units);
-            let exists = if inside { None } else { Some(emit.inside(&[unit.clone()], &Shape::from([self.units]))) };
+            let exists = if inside { None } else { Some(emit.within(&unit, self.units)) };
             each(emit, Unit { columns: columns(&unit.limit(self.units)), exists }, way)?;
         }
         emit.close();
@@ -461,7 +461,6 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
         text: emit.finish(),
         grid,
         block,
-        blocks_per_multiprocessor: None,
     })
 }
 

@@ -133,7 +133,6 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
         text,
         grid,
         block: [block as u32, 1, 1],
-        blocks_per_multiprocessor: None,
     })
 }
 
@@ -170,7 +169,7 @@ fn by_block(request: &Request<'_>, scan: &Scan, lanes: usize, threads: usize) ->
     emit.line(format!("{ty} carry = {neutral};"));
     emit.open(format!("for ({index} s = 0; s < {chunks}; ++s)"));
     let unit = emit.variable("s", chunks).times(threads as i64).add(&thread);
-    let exists = emit.inside(&[unit.clone()], &Shape::from([units]));
+    let exists = emit.within(&unit, units);
     let unit = unit.limit(units);
     let columns: Vec<Index> = (0..lanes as i64).map(|j| unit.times(lanes as i64).plus(j)).collect();
     let mut prefixes: Vec<String> = Vec::new();

@@ -99,7 +99,7 @@ pub(super) fn check(request: &Request<'_>) -> Emit<()> {
     let element = emit.variable("e", scatter.outer * scatter.inner);
     let which = emit.variable("i", scatter.count);
     emit.value(scatter.operands[0], &scatter.index(&at, &element))?;
-    emit.value(scatter.operands[1], &[which.clone()])?;
+    emit.value(scatter.operands[1], std::slice::from_ref(&which))?;
     emit.value(scatter.operands[2], &scatter.index(&which, &element))?;
     scatter.outputs(request, &mut emit, &at, &[element], &["held".to_string()]).map(drop)
 }
@@ -139,7 +139,7 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     let at = emit.variable("p", scatter.extent);
     let thread = emit.variable("t", threads);
     let unit = chunk.times(threads as i64).add(&thread);
-    let inside = emit.inside(&[unit.clone()], &Shape::from([units]));
+    let inside = emit.within(&unit, units);
     let unit = unit.limit(units);
     let elements: Vec<Index> = (0..lanes as i64).map(|j| unit.times(lanes as i64).plus(j)).collect();
 
@@ -164,7 +164,7 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     emit.open(format!("for ({index} s = 0; s < {tiles}; ++s)"));
     let tile = emit.variable("s", tiles);
     let which = tile.times(threads as i64).add(&thread);
-    let exists = emit.inside(&[which.clone()], &Shape::from([scatter.count]));
+    let exists = emit.within(&which, scatter.count);
     let target = emit.value(scatter.operands[1], &[which.limit(scatter.count)])?;
     let hit = emit.define(
         "unsigned",
@@ -206,6 +206,5 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
         text: emit.finish(),
         grid,
         block: [threads as u32, 1, 1],
-        blocks_per_multiprocessor: None,
     })
 }

@@ -248,7 +248,7 @@ fn check_text(name: &str, generated: &Generated) {
     for word in ["asm", "INFINITY", "NAN", "atomic", "#include"] {
         assert!(!source.contains(word), "{name}: `{word}` in\n{source}");
     }
-    assert!(source.contains(&format!("extern \"C\" __global__ void __launch_bounds__(")), "{name}");
+    assert!(source.contains("extern \"C\" __global__ void __launch_bounds__("), "{name}");
     assert!(source.contains(&format!("\n{}(", generated.name)), "{name}");
     let [x, y, z] = generated.grid;
     assert!(x >= 1 && x <= i32::MAX as u32 && (1..=65535).contains(&y) && (1..=65535).contains(&z), "{name}");

@@ -185,6 +185,5 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
         text,
         grid,
         block,
-        blocks_per_multiprocessor: None,
     })
 }

@@ -180,7 +180,7 @@ pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) 
     // A lane has pairs of neighbours, in a row and in the eighth row below.
     let lane = thread.rem(32);
     let warp = thread.div(32);
-    let pairs = product.n % 2 == 0;
+    let pairs = product.n.is_multiple_of(2);
     emit.lanes = if pairs { 2 } else { 1 };
     for i in 0..across[0] {
         for half in 0..2 {

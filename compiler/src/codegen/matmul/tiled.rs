@@ -239,7 +239,7 @@ pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) 
         let m = guard(&mut emit, m, product.m);
         for (g, group_sums) in row.chunks(group).enumerate() {
             let unit = blocks[1].times((tile[1] / group) as i64).add(&thread.rem(SIDE as i64)).plus((g * SIDE) as i64);
-            if product.n % group == 0 {
+            if product.n.is_multiple_of(group) {
                 let unit = guard(&mut emit, unit, product.n / group);
                 let at = |j: usize| unit.times(group as i64).plus(j as i64);
                 let elements: Vec<_> = group_sums.iter().enumerate().map(|(j, sum)| (at(j), sum.clone())).collect();

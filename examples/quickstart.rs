@@ -18,7 +18,7 @@ const BATCH: usize = 64;
 const SIZES: [usize; 3] = [784, 128, 10];
 
 fn forward(m: &Mlp<Tensor>, x: &Tensor) -> Tensor {
-    ((x.matmul(&m.w1) + &m.b1).relu().matmul(&m.w2) + &m.b2).softmax(-1)
+    ((x.matmul(m.w1) + m.b1).relu().matmul(m.w2) + m.b2).softmax(-1)
 }
 
 fn main() -> monograph::Result<()> {

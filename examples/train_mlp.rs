@@ -24,8 +24,8 @@ const HIDDEN: usize = 16;
 
 /// The mean squared error and its gradients.
 fn loss_and_gradients(m: &Mlp<Tensor>, x: &Tensor, y: &Tensor) -> (Tensor, Mlp<Tensor>) {
-    let hidden = (x.matmul(&m.w1) + &m.b1).tanh();
-    let difference = hidden.matmul(&m.w2) + &m.b2 - y;
+    let hidden = (x.matmul(m.w1) + m.b1).tanh();
+    let difference = hidden.matmul(m.w2) + m.b2 - y;
     let loss = difference.square().mean(..);
 
     let d_output = difference * (2.0 / BATCH as f64);

@@ -259,8 +259,17 @@ impl<'a> Emitter<'a> {
             }
             Op::Bitcast(dtype) => {
                 let names = get!(same(1));
-                let text = bitcast(body.spec(x[0]).dtype, *dtype, &names[0]);
-                self.define(register(*dtype), "t", text)
+                let bits = match body.spec(x[0]).dtype {
+                    // Through memory's own bits: a conversion to float and back would lose the payload of a NaN.
+                    from @ (DType::F16 | DType::BF16) => self.raw(from, &names[0]),
+                    DType::F32 | DType::F64 => format!("mg_bits({})", names[0]),
+                    _ => names[0].clone(),
+                };
+                let name = self.define(register(*dtype), "t", of_bits(*dtype, &bits));
+                if matches!(dtype, DType::F16 | DType::BF16) {
+                    self.raw.insert(name.clone(), format!("(unsigned short)({bits})"));
+                }
+                name
             }
             Op::Reshape(_) | Op::Permute(_) | Op::Broadcast(_) | Op::Slice { .. } | Op::Reverse(_) => {
                 let index = self.tuples[id as usize].clone();
@@ -432,7 +441,14 @@ impl<'a> Emitter<'a> {
             return name;
         }
         let at = self.index(&position);
-        self.define(register(dtype), "t", loaded(dtype, &format!("x{number}[{at}]")))
+        let element = format!("x{number}[{at}]");
+        if !matches!(dtype, DType::F16 | DType::BF16) {
+            return self.define(register(dtype), "t", loaded(dtype, &element));
+        }
+        let bits = self.define(storage(dtype), "h", element);
+        let name = self.define(register(dtype), "t", loaded(dtype, &bits));
+        self.raw.insert(name.clone(), bits);
+        name
     }
 
     /// The element in memory of a value: where it was loaded, what was loaded.
@@ -509,12 +525,7 @@ fn is_exact(op: Elementwise) -> bool {
     ) || op.result(DType::F16) == DType::Bool
 }
 
-fn bitcast(from: DType, to: DType, value: &str) -> String {
-    let bits = match from {
-        DType::F16 | DType::BF16 => super::types::stored(from, value),
-        DType::F32 | DType::F64 => format!("mg_bits({value})"),
-        _ => value.to_string(),
-    };
+fn of_bits(to: DType, bits: &str) -> String {
     match to {
         DType::F16 | DType::BF16 => loaded(to, &format!("(unsigned short)({bits})")),
         DType::F32 => format!("mg_f32_of_bits((unsigned)({bits}))"),

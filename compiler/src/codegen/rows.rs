@@ -526,6 +526,7 @@ fn share(emit: &mut Emitter<'_>, schedule: Schedule, results: &[(Combine, DType,
                     emit.line(format!("{variable} = {name}[threadIdx.x];"));
                 }
                 let k = emit.fresh("k");
+                emit.line("#pragma unroll 4");
                 emit.open(format!("for (int {k} = 1; {k} < {threads}; ++{k})"));
                 let read = |name: &String| format!("{name}[{k} * {adjacent} + threadIdx.x]");
                 let value = read(&names[0]);

@@ -4,7 +4,7 @@ use super::Cuda;
 use super::error::WithContext as _;
 use super::executable::{BoundInput, CudaExecutable, Regions};
 use super::inputs::Staging;
-use crate::driver::{Edge, Function, Graph, GraphExec, KernelArgs, KernelNode, Memcpy, Module, NodeId};
+use crate::driver::{Edge, Function, Graph, GraphExec, KernelArgs, KernelNode, Module, NodeId};
 use crate::{ReplayCost, View};
 use monograph_ir::plan::{EdgeKind, Kernel, Plan, Region, Slot, Work};
 use monograph_ir::{Array, Error};
@@ -85,11 +85,7 @@ fn emit(
                     args: KernelArgs::pointers(&addresses),
                 })?
             }
-            Work::Copy { source, target, bytes } => graph.add_memcpy(Memcpy {
-                target: regions.address(plan, *target),
-                source: regions.address(plan, *source),
-                bytes: *bytes as usize,
-            })?,
+            Work::Copy { source, target, bytes } => graph.add_memcpy(regions.copy(plan, *source, *target, *bytes))?,
             // The plan verifier accepts neither; an empty node keeps the numbers in step.
             Work::Conditional { .. } | Work::Collective { .. } => graph.add_empty()?,
         };

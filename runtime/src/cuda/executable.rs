@@ -32,6 +32,17 @@ impl Regions {
         }
     }
 
+    /// A copy as it is when the graph is built. A bound input has no address yet; until it is patched, before the first
+    /// launch, the target stands in for it, because the driver checks the addresses of a copy at once.
+    pub(super) fn copy(&self, plan: &Plan, source: Slot, target: Slot, bytes: u64) -> Memcpy {
+        let target = self.address(plan, target);
+        let source = match self.address(plan, source) {
+            0 => target,
+            source => source,
+        };
+        Memcpy { target, source, bytes: bytes as usize }
+    }
+
     /// The device address of a slot; 0 for a bound input, which is patched before the first launch.
     pub(super) fn address(&self, plan: &Plan, slot: Slot) -> u64 {
         let buffer = &plan.buffers[slot.buffer.index()];

@@ -54,11 +54,7 @@ fn expect(plan: &Plan, regions: &Regions, launch: &Launch) -> NodeView {
                 args: reads.iter().chain(writes).map(|&s| address(s)).collect(),
             }
         }
-        Work::Copy { source, target, bytes } => NodeView::Memcpy(crate::driver::Memcpy {
-            target: regions.address(plan, *target),
-            source: regions.address(plan, *source),
-            bytes: *bytes as usize,
-        }),
+        Work::Copy { source, target, bytes } => NodeView::Memcpy(regions.copy(plan, *source, *target, *bytes)),
         Work::Conditional { .. } | Work::Collective { .. } => NodeView::Empty,
     }
 }

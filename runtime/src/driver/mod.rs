@@ -15,6 +15,7 @@
 //! the driver does not synchronize (graphs) are `Send` but not `Sync`.
 
 mod context;
+mod cubin;
 mod error;
 mod event;
 mod fault;

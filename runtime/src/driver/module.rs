@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute, CUmodule, CUresult};
 
-use super::{Context, DriverError};
+use super::{Context, DriverError, cubin};
 
 /// A loaded cubin (or PTX text). `Send` and `Sync`: the driver synchronizes module calls.
 #[derive(Debug)]
 pub(crate) struct Module {
     raw: CUmodule,
+    /// What was loaded, which says more of its kernels than the driver does.
+    image: Box<[u8]>,
     context: Arc<Context>,
 }
 
@@ -59,7 +61,7 @@ impl Module {
         // SAFETY: `words` and `raw` outlive the call, after which the driver has its own copy of the image. The new
         // `Module` owns the handle and keeps the context alive.
         context.call("cuModuleLoadData", || unsafe { sys::cuModuleLoadData(&mut raw, words.as_ptr().cast()) })?;
-        Ok(Arc::new(Module { raw, context: context.clone() }))
+        Ok(Arc::new(Module { raw, image: image.into(), context: context.clone() }))
     }
 
     /// Finds a kernel by its symbol.
@@ -83,13 +85,16 @@ impl Module {
             max_threads: attribute(A::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)? as u32,
         };
         let dynamic_shared = Mutex::new(attribute(A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?);
-        let parameter_bytes = parameters(&self.context, raw)?;
+        let parameter_bytes = match cubin::parameters(&self.image, name) {
+            Some(sizes) => sizes,
+            None => parameters(&self.context, raw)?,
+        };
         let module = self.clone();
         Ok(Arc::new(Function { raw, name: name.into(), parameter_bytes, attributes, dynamic_shared, module }))
     }
 }
 
-/// The size of every parameter that a kernel declares.
+/// The size of every parameter that a kernel declares, as the driver says. The last of these calls fails by design.
 pub(super) fn parameters(context: &Context, raw: CUfunction) -> Result<Vec<usize>, DriverError> {
     let mut sizes = Vec::new();
     loop {

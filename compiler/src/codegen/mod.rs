@@ -1,7 +1,7 @@
 //! Code generation: from the body of a kernel to CUDA C++ text.
 //!
 //! What a body is made of decides its [`Family`], and each family has a generator in a file of its own. All share the
-//! expression [emitter](emit), which turns everything that happens at one index into statements; a generator adds the
+//! expression emitter (`emit`), which turns everything that happens at one index into statements; a generator adds the
 //! loops around it and the step that elements do together: a reduction, a product, a scan, a scatter.
 //!
 //! The text needs no header. A program is the [`prelude`] and the [`source`](Generated::source) of some kernels,

@@ -3,10 +3,10 @@
 //! A graph is cut into windows of consecutive nodes, and each becomes an e-graph of its own whose leaves are the
 //! values that come from outside. So the work is linear in the graph, whatever its size, and nothing depends on time.
 //!
-//! - [`term`]: the language, and what is known of each class;
-//! - [`rule`]: what a rule is, and saturation; [`algebra`] and [`layout`] are the table of rules;
-//! - [`extract`](mod@extract) and [`cost`](mod@cost): the choice of terms;
-//! - [`window`]: the way there and back.
+//! - `term`: the language, and what is known of each class;
+//! - `rule`: what a rule is, and saturation; `algebra` and `layout` are the table of rules;
+//! - `extract` and `cost`: the choice of terms;
+//! - `window`: the way there and back.
 
 mod algebra;
 mod cost;

@@ -109,6 +109,24 @@ fn an_output_feeds_another_executable_and_its_own_next_replay() {
 }
 
 #[test]
+fn a_gpu_that_is_opened_twice_is_one_device() {
+    let Some(first) = common::cuda() else { return };
+    let second = Device::cuda(0).unwrap();
+    let grow = trace(|x: Tensor| (0..50).fold(x, |x, _| x * 1.01 + 1.0), f32::spec([1 << 20])).unwrap();
+    let mut options = Options::default();
+    options.fuse = false;
+    options.optimize = false;
+    let mut slow = first.compile_with(&grow, &options).unwrap();
+    let mut read = second.compile(&trace(|x: Tensor| x.max(..), f32::spec([1 << 20])).unwrap()).unwrap();
+    for start in [0.0f32, 1.0, 2.0] {
+        let x = Array::full([1 << 20], start).unwrap();
+        let expected = (0..50).fold(start, |x, _| x * 1.01 + 1.0);
+        let grown = slow.replay(&x).unwrap();
+        assert_eq!(read.replay(&grown).unwrap().item::<f32>().unwrap(), expected);
+    }
+}
+
+#[test]
 fn bound_inputs_are_read_where_they_lie() {
     for device in devices() {
         let program = trace(|(x, y)| (x + y).sum(..), (f32::spec([4]).bound(), f32::spec([4]))).unwrap();

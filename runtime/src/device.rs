@@ -23,13 +23,13 @@ impl Device {
         Device(Arc::new(Host::new(options)))
     }
 
-    /// The CUDA device of that number.
+    /// The CUDA device of that number. Who asks twice gets the same device.
     ///
     /// # Errors
     /// [`Error::Device`] or [`Error::Toolchain`] where there is no driver, no such device or no NVRTC, each with how
     /// to get it.
     pub fn cuda(number: u32) -> Result<Device, Error> {
-        crate::cuda::device(number).map(|d| Device(Arc::new(d)))
+        crate::cuda::device(number).map(|d| Device(d))
     }
 
     /// The first CUDA device if it can be used, else the host. Logs which, and why not CUDA, with `tracing`.

@@ -13,7 +13,8 @@ use crate::driver::{Context, DeviceMemory, Stream};
 use error::WithContext as _;
 use monograph_ir::plan::Plan;
 use monograph_ir::{Array, Error, Target, Toolchain};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use storage::CudaStorage;
 
 /// One GPU with the stream on which all of its work is ordered.
@@ -23,11 +24,21 @@ pub(crate) struct Cuda {
     toolchain: NvrtcToolchain,
 }
 
+/// The devices that are open. Who asks for a device twice gets the same one, because the order of launches that feed
+/// each other is that of the device's one stream.
+static OPEN: Mutex<BTreeMap<u32, Weak<Cuda>>> = Mutex::new(BTreeMap::new());
+
 /// The CUDA device of that number, ready to compile and run.
-pub(crate) fn device(number: u32) -> Result<Cuda, Error> {
+pub(crate) fn device(number: u32) -> Result<Arc<Cuda>, Error> {
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(device) = open.get(&number).and_then(Weak::upgrade) {
+        return Ok(device);
+    }
     let context = Context::new(number).during("opening the CUDA device")?;
     let stream = Arc::new(Stream::new(&context).during("opening the CUDA device")?);
-    Ok(Cuda { context, stream, toolchain: NvrtcToolchain::open()? })
+    let device = Arc::new(Cuda { context, stream, toolchain: NvrtcToolchain::open()? });
+    open.insert(number, Arc::downgrade(&device));
+    Ok(device)
 }
 
 impl Cuda {

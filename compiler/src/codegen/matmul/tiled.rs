@@ -8,8 +8,11 @@ use crate::codegen::types::{literal, register};
 use crate::index::{Index, linear};
 use monograph_ir::{DType, Literal, Shape};
 
-/// Extent of a slice along the inner dimension.
+/// Least extent of a slice along the inner dimension.
 const SLICE: usize = 16;
+/// Greatest extent. Small tiles have small slices; the deeper they are, the fewer barriers, and the more loads are under
+/// way at once, which is what a kernel of few blocks waits for.
+const DEEPEST: usize = 64;
 /// Threads along each side of the tile.
 const SIDE: usize = 16;
 pub(super) const THREADS: usize = SIDE * SIDE;
@@ -30,6 +33,16 @@ fn per_thread(request: &Request<'_>, product: &Product, probe: &Probe) -> PerThr
         small && enough && tile[0] * tile[1] * probe.epilogue <= EPILOGUE_STATEMENTS
     };
     [[8, 8], [8, 4], [4, 4]].into_iter().find(fits).unwrap_or([2, 2])
+}
+
+/// Extent of a slice along the inner dimension: deep where the tile is small.
+fn depth(product: &Product, per_thread: PerThread) -> usize {
+    if per_thread != [2, 2] {
+        return SLICE;
+    }
+    // Both double-buffered slices stay below the 48 KiB of static shared memory.
+    let deepest = DEEPEST * 4 / product.dtype.accumulator().size().max(4);
+    deepest.min(product.k.next_power_of_two()).max(SLICE)
 }
 
 /// Elements that a thread reads from shared memory, and stores, together.
@@ -124,7 +137,7 @@ impl Load<'_> {
         let row = self.tile + GAP;
         let ty = register(self.product.dtype);
         for run in runs {
-            let at = |l: &Loaded| linear(&[buffer.clone(), l.inner.clone(), l.outer.clone()], &[2, SLICE, row]);
+            let at = |l: &Loaded| linear(&[buffer.clone(), l.inner.clone(), l.outer.clone()], &[2, self.slice, row]);
             if !self.inner_contiguous && self.lanes > 1 {
                 let at = emit.index(&at(&run[0]));
                 let values: Vec<&str> = run.iter().map(|l| l.value.as_str()).collect();
@@ -146,6 +159,7 @@ impl Load<'_> {
 pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) -> Emit<(String, usize, [u32; 3])> {
     let per_thread = per_thread(request, product, probe);
     let group = group(request, product, per_thread);
+    let depth = depth(product, per_thread);
     let tile = per_thread.map(|e| e * SIDE);
     let tiles = [product.m.div_ceil(tile[0]), product.n.div_ceil(tile[1])];
     let ty = register(product.dtype);
@@ -154,7 +168,7 @@ pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) 
 
     let arrays = ["sa", "sb"];
     for side in 0..2 {
-        emit.line(format!("__shared__ __align__(16) {ty} {}[{}];", arrays[side], 2 * SLICE * (tile[side] + GAP)));
+        emit.line(format!("__shared__ __align__(16) {ty} {}[{}];", arrays[side], 2 * depth * (tile[side] + GAP)));
     }
     emit.line("int t = threadIdx.x;");
     let grid = product.batches * tiles[0] * tiles[1];
@@ -175,7 +189,7 @@ pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) 
             while extent % lanes != 0 {
                 lanes /= 2;
             }
-            Load { product, side, tile: tile[side], slice: SLICE, inner_contiguous, lanes }
+            Load { product, side, tile: tile[side], slice: depth, inner_contiguous, lanes }
         })
         .collect();
 
@@ -184,7 +198,7 @@ pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) 
     for row in &sums {
         emit.line(format!("{ty} {};", row.iter().map(|c| format!("{c} = 0")).collect::<Vec<_>>().join(", ")));
     }
-    let slices = product.k.div_ceil(SLICE);
+    let slices = product.k.div_ceil(depth);
     emit.open("");
     for load in &loads {
         let runs = load.emit(&mut emit, &batch, &blocks[load.side], &Index::default(), &thread)?;
@@ -203,12 +217,12 @@ pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) 
         }
     }
     emit.line("#pragma unroll");
-    emit.open(format!("for (int k = 0; k < {SLICE}; ++k)"));
+    emit.open(format!("for (int k = 0; k < {depth}; ++k)"));
     for side in 0..2 {
         let row = tile[side] + GAP;
         let lane = if side == 0 { format!("t / {SIDE}") } else { format!("t % {SIDE}") };
         for g in 0..per_thread[side] / group {
-            let at = format!("((int)(s % 2) * {SLICE} + k) * {row} + {} + {lane} * {group}", g * SIDE * group);
+            let at = format!("((int)(s % 2) * {depth} + k) * {row} + {} + {lane} * {group}", g * SIDE * group);
             emit.line(format!(
                 "mg_vec<{ty}, {group}> {}{g} = mg_load<{group}>({} + {at});",
                 ["a", "b"][side],

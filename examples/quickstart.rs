@@ -1,7 +1,7 @@
 //! A multi-layer perceptron: traced once, replayed with new inputs, checked against plain Rust.
 //!
 //! `cargo run --release --example quickstart` uses the first CUDA device, or the host where there is none;
-//! `-- --host` asks for the host.
+//! `-- --host` asks for the host, `-- --replays 10` for fewer timed replays than 1000.
 
 use monograph::prelude::*;
 use std::time::Instant;
@@ -56,11 +56,12 @@ fn main() -> monograph::Result<()> {
     }
 
     let x = device.upload(&numbers.array([BATCH, inputs], 1.0)?)?;
-    let rounds = if device.is_host() { 3 } else { 1000 };
+    let asked = std::env::args().skip_while(|a| a != "--replays").nth(1).and_then(|n| n.parse().ok());
+    let rounds: u32 = asked.unwrap_or(if device.is_host() { 3 } else { 1000 });
     exe.replay(&x)?;
     exe.synchronize()?;
     let started = Instant::now();
-    for _ in 0..rounds {
+    for _ in 0..rounds.max(1) {
         exe.replay(&x)?;
     }
     exe.synchronize()?;

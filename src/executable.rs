@@ -1,6 +1,9 @@
 //! `Executable`: a program on a device, typed by the trees of its inputs, outputs and state.
 
-use crate::{Array, Bind, Error, Form, Output, Path, Program, ReplayCost, Signature, Source, Spec, Tree, leaves};
+use crate::{
+    Array, Bind, Error, Form, Output, Path, Program, ReplayCost, Signature, Source, Spec, Structure, Tree, leaves,
+};
+use monograph_ir::Key;
 use monograph_ir::plan::Plan;
 use smallvec::SmallVec;
 use std::fmt;
@@ -15,13 +18,14 @@ pub struct Executable<S, I, O> {
     inner: monograph_runtime::Executable,
     state: Arc<S>,
     outputs: Arc<O>,
+    structure: Arc<Structure>,
     inputs: PhantomData<fn() -> I>,
 }
 
 impl<S, I, O: Form> Executable<S, I, O> {
     pub(crate) fn new(inner: monograph_runtime::Executable, program: &Program<S, I, O>) -> Executable<S, I, O> {
         let (state, outputs) = (program.state_form().clone(), program.output_form().clone());
-        Executable { inner, state, outputs, inputs: PhantomData }
+        Executable { inner, state, outputs, structure: program.structure().clone(), inputs: PhantomData }
     }
 
     /// Runs the program on these inputs and returns what it computes, in the structure that the traced function
@@ -31,9 +35,10 @@ impl<S, I, O: Form> Executable<S, I, O> {
     /// ([`Output::to_array`], [`TreeExt::to_arrays`](crate::TreeExt::to_arrays)).
     ///
     /// # Errors
-    /// [`Error::Input`] for an input of another shape, dtype or device than the program was traced for; nothing was
-    /// run then. [`Error::Device`] where the device refuses.
+    /// [`Error::Input`] for an input of another shape, dtype or device than the program was traced for, and
+    /// [`Error::Structure`] for a tree with other lengths, options or static fields; nothing was run then. [`Error::Device`] where the device refuses.
     pub fn replay<A: Bind + Signature<With<Spec> = I>>(&mut self, inputs: A) -> Result<O::With<Output<'_>>, Error> {
+        same_structure("the inputs", &self.structure.inputs, &inputs)?;
         let mut sources: SmallVec<[Source<'_>; 8]> = SmallVec::new();
         inputs.bind(&mut Path::root(), &mut |_, source| sources.push(source));
         self.inner.replay(&sources)?;
@@ -91,10 +96,19 @@ impl<S: Tree<Leaf = Spec>, I, O> Executable<S, I, O> {
     /// Replaces the state. Every leaf is checked before any is written.
     ///
     /// # Errors
-    /// [`Error::Input`] for a leaf of another shape or dtype.
+    /// [`Error::Input`] for a leaf of another shape or dtype, [`Error::Structure`] for another structure.
     pub fn set_state<T: Tree<Leaf = Array, Map<Spec> = S>>(&mut self, state: &T) -> Result<(), Error> {
+        same_structure("the leaves of the state", &self.structure.state, &state)?;
         let arrays: Vec<Array> = leaves(state).into_iter().cloned().collect();
         self.inner.set_states(&arrays)
+    }
+}
+
+/// Refuses a tree that the type allows but the trace does not.
+fn same_structure<T: Signature>(what: &'static str, traced: &Key, given: &T) -> Result<(), Error> {
+    match traced.structural_difference(given) {
+        None => Ok(()),
+        Some(difference) => Err(Error::Structure { what, difference: difference.to_string() }),
     }
 }
 

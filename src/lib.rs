@@ -47,6 +47,8 @@ pub use monograph_ir::{Element, Storage};
 pub use monograph_runtime::{HostOptions, Output, ReplayCost};
 pub use tree_ext::TreeExt;
 
+/// The 16-bit floats, as Rust types: `monograph::f16::spec([3])`.
+pub use half::{bf16, f16};
 /// The IR, for who works on graphs rather than with tensors.
 pub use monograph_ir as ir;
 

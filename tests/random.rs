@@ -74,7 +74,7 @@ fn is_exact(graph: &Graph) -> bool {
             E::Exp | E::Expm1 | E::Log | E::Log1p | E::Sin | E::Cos | E::Tanh | E::Erf | E::Pow | E::Atan2 | E::Rsqrt
         ),
         Op::Reduce { .. } | Op::Scan { .. } | Op::Matmul { .. } => !graph.spec(id.value()).dtype.is_float(),
-        _ => true,
+        op => op.regions().iter().all(|region| is_exact(&region.0)),
     })
 }
 

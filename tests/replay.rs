@@ -188,6 +188,66 @@ fn what_does_not_fit_is_an_error_and_runs_nothing() {
     }
 }
 
+#[derive(Tree, Clone, Debug)]
+struct Layer<T> {
+    w: T,
+    bias: Option<T>,
+    eps: f64,
+}
+
+fn layer(w: f32, bias: Option<f32>, eps: f64) -> Layer<Array> {
+    Layer { w: Array::scalar(w), bias: bias.map(Array::scalar), eps }
+}
+
+#[test]
+fn a_tree_of_another_structure_is_an_error() {
+    for device in devices() {
+        let traced = vec![layer(1.0, Some(2.0), 0.5), layer(3.0, None, 0.5)];
+        let sum = |m: &[Layer<Tensor>]| m[0].w * 100.0 + m[0].bias.unwrap() * 10.0 + m[1].w + m[0].eps;
+        let program = trace(|m: Vec<Layer<Tensor>>| sum(&m), &traced).unwrap();
+        let mut exe = device.compile(&program).unwrap();
+        assert_eq!(exe.replay(&traced).unwrap().item::<f32>().unwrap(), 123.5);
+        let moved = vec![layer(1.0, None, 0.5), layer(3.0, Some(2.0), 0.5)];
+        let error = exe.replay(&moved).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the inputs differ in structure from what was traced: 0.bias: was some, is none; trace again for another structure"
+        );
+        let error = exe.replay(&vec![layer(1.0, Some(2.0), 9.5), layer(3.0, None, 0.5)]).unwrap_err();
+        assert!(error.to_string().contains("0.eps: was 0.5, is 9.5"), "{error}");
+
+        let program = trace_with(&traced, (), |m, ()| sum(&m)).unwrap();
+        let mut exe = device.compile(&program).unwrap();
+        let error = exe.set_state(&moved).unwrap_err();
+        assert!(error.to_string().contains("0.bias: was some, is none"), "{error}");
+        assert_eq!(exe.replay(()).unwrap().item::<f32>().unwrap(), 123.5);
+    }
+}
+
+#[test]
+fn a_static_field_of_the_state_cannot_change() {
+    let error = trace_step(&layer(0.0, None, 0.5), (), |mut s: Layer<Tensor>, ()| {
+        s.eps += 1.0;
+        (s, ())
+    })
+    .unwrap_err();
+    assert!(
+        error.to_string().contains("static field `eps` of the state is 0.5, but the step returns it as 1.5"),
+        "{error}"
+    );
+}
+
+#[test]
+fn one_hot_counts_in_a_dtype_that_holds_the_classes() {
+    for device in devices() {
+        let program = trace(|x: Tensor| x.one_hot(300, DType::I32).sum(-1), u8::spec([4])).unwrap();
+        let mut exe = device.compile(&program).unwrap();
+        assert_eq!(exe.replay(&[0u8, 44, 43, 255][..]).unwrap().to_vec::<i32>().unwrap(), [1, 1, 1, 1]);
+    }
+    let error = trace(|x: Tensor| x.one_hot(3, DType::F32), f32::spec([4])).unwrap_err();
+    assert!(error.to_string().contains("`one_hot` takes an integer dtype, not f32"), "{error}");
+}
+
 #[test]
 fn probes_are_read_after_the_replay() {
     for device in devices() {

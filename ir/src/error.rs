@@ -7,7 +7,7 @@ use crate::{Diagnostic, Spec, VerifyError};
 use std::fmt;
 
 /// The error of every fallible function that users call.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The traced program cannot be one graph: every root error, with the place and a remedy.
@@ -25,6 +25,15 @@ pub enum Error {
         expected: Spec,
         /// What came.
         found: String,
+    },
+    /// A tree has another structure than the one that was traced: the length of a `Vec`, an `Option`, or a static field,
+    /// on which the trace depends.
+    #[error("{what} differ in structure from what was traced: {difference}; trace again for another structure")]
+    Structure {
+        /// `the inputs` or `the leaves of the state`.
+        what: &'static str,
+        /// Where, what was traced, and what came.
+        difference: String,
     },
     /// A replay was given another number of values than the program has inputs.
     #[error("the program has {expected} inputs, but was given {found} values")]
@@ -86,6 +95,13 @@ pub enum Error {
     /// A defect of Monograph itself.
     #[error("this is a defect of monograph, please report it: {0}")]
     Internal(String),
+}
+
+/// The same text as `Display`, because `fn main() -> monograph::Result<()>` prints the `Debug` form.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// What a device or its driver refused.

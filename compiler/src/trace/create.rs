@@ -22,7 +22,8 @@ pub fn full(dtype: DType, shape: impl Into<Shape>, value: f64) -> Tensor {
     filled(Literal::from_f64(dtype, value), shape.into())
 }
 
-/// 0, 1, 2, … along `axis`, the same at every other index. `dtype` is an integer or a float.
+/// 0, 1, 2, … along `axis`, the same at every other index. `dtype` is an integer or a float; counts beyond its range
+/// wrap, and those beyond a float's precision are rounded.
 #[track_caller]
 pub fn iota(dtype: DType, shape: impl Into<Shape>, axis: impl AxisIndex) -> Tensor {
     let shape = shape.into();
@@ -34,7 +35,8 @@ pub fn iota(dtype: DType, shape: impl Into<Shape>, axis: impl AxisIndex) -> Tens
     record(Op::Iota { dtype, shape, axis }, &[])
 }
 
-/// The vector 0, 1, …, `n - 1`. `dtype` is an integer or a float.
+/// The vector 0, 1, …, `n - 1`. `dtype` is an integer or a float; counts beyond its range wrap, and those beyond a
+/// float's precision are rounded.
 #[track_caller]
 pub fn arange(dtype: DType, n: usize) -> Tensor {
     record(Op::Iota { dtype, shape: Shape::from([n]), axis: 0 }, &[])

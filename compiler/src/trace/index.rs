@@ -1,8 +1,9 @@
 //! Gathers, scatters and slices at indices that the device computes.
 
 use super::operators::align;
-use super::tracer::{record, scope};
+use super::tracer::{record, reject, scope};
 use super::{AxisIndex, Operand, Tensor};
+use crate::diagnostics::codes;
 use monograph_ir::{DType, Op, ScatterKind, Shape};
 
 impl Tensor {
@@ -82,10 +83,16 @@ impl Tensor {
     pub fn one_hot(&self, classes: usize, dtype: DType) -> Tensor {
         let _scope = scope("one_hot");
         let Some(spec) = self.known() else { return self.absorb() };
+        if !spec.dtype.is_integer() {
+            let message = format!("`one_hot` takes an integer dtype, not {}", spec.dtype);
+            let help = "convert it first: `.cast(DType::I64)`".to_string();
+            return reject(codes::OPERANDS, message, "needs integers", &[*self], &[help]);
+        }
         let mut dims = spec.shape.to_vec();
         dims.push(classes);
-        let classes = super::iota(spec.dtype, dims, -1);
-        self.unsqueeze(-1).eq(classes).cast(dtype)
+        // Counted in i64: a narrow dtype would wrap and find an index twice.
+        let classes = super::iota(DType::I64, dims, -1);
+        self.cast(DType::I64).unsqueeze(-1).eq(classes).cast(dtype)
     }
 
     /// The block of extents `sizes` whose corner is at `starts` (i32 or i64 scalars, one a dimension), moved inside

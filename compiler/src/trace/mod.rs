@@ -53,7 +53,8 @@ pub use normalize::{cross_entropy, mse_loss};
 pub use operand::Operand;
 pub use operators::{Compared, HostTruth};
 pub use program::{
-    InputForm, OutputForm, Program, StateForm, Stepped, Traced, constant, trace, trace_last, trace_step, trace_with,
+    InputForm, OutputForm, Program, StateForm, Stepped, Structure, Traced, constant, trace, trace_last, trace_step,
+    trace_with,
 };
 pub use shaping::{concat, stack};
 pub use tensor::Tensor;

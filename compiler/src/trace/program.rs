@@ -6,8 +6,8 @@ use super::tracer::{Recorded, begin, end, with};
 use crate::diagnostics::codes;
 use crate::reject;
 use monograph_ir::{
-    Array, Error, Graph, HasSpec, Origin, OutputKind, Outputs, ParamKind, Path, Returned, Signature, Spec, Tree,
-    leaves, map, paths, verify,
+    Array, Entry, Error, Graph, HasSpec, Key, Origin, OutputKind, Outputs, ParamKind, Path, Returned, Signature, Spec,
+    Tree, leaves, map, paths, verify,
 };
 use std::fmt;
 use std::marker::PhantomData;
@@ -24,7 +24,17 @@ pub struct Program<S, I, O> {
     initial: Vec<Array>,
     constants: Vec<Array>,
     frozen: Vec<Frozen>,
+    structure: Arc<Structure>,
     inputs: PhantomData<fn() -> I>,
+}
+
+/// The keys of what was traced.
+#[derive(Clone, Debug, Default)]
+pub struct Structure {
+    /// Of the state or the parameters.
+    pub state: Key,
+    /// Of the inputs.
+    pub inputs: Key,
 }
 
 impl<S, I, O> Program<S, I, O> {
@@ -41,6 +51,11 @@ impl<S, I, O> Program<S, I, O> {
     /// The form of the outputs.
     pub fn output_form(&self) -> &Arc<O> {
         &self.outputs
+    }
+
+    /// The lengths, options and static fields of what was traced, on which the graph depends.
+    pub fn structure(&self) -> &Arc<Structure> {
+        &self.structure
     }
 
     /// What each state parameter of the graph holds before the first replay, in the order of those parameters.
@@ -81,6 +96,7 @@ impl<S, I, O> Clone for Program<S, I, O> {
             initial: self.initial.clone(),
             constants: self.constants.clone(),
             frozen: self.frozen.clone(),
+            structure: self.structure.clone(),
             inputs: PhantomData,
         }
     }
@@ -125,7 +141,8 @@ where
     let caller = Location::caller();
     let (recorded, form) =
         run(caller, || f(enter_inputs(&inputs, caller)).value(), |outputs| Some(finish(outputs, caller)))?;
-    Ok(program(recorded, (), Vec::new(), form))
+    let structure = Structure { state: Key::default(), inputs: Key::of(&inputs) };
+    Ok(program(recorded, (), Vec::new(), form, structure))
 }
 
 /// [`trace`] with the function last.
@@ -166,7 +183,8 @@ where
         },
         |outputs| Some(finish(outputs, caller)),
     )?;
-    Ok(program(recorded, specs(parameters), arrays(parameters), form))
+    let structure = Structure { state: Key::of(&parameters), inputs: Key::of(&inputs) };
+    Ok(program(recorded, specs(parameters), arrays(parameters), form, structure))
 }
 
 /// Traces a step `f(state, inputs) -> (new state, outputs)`. The state lives on the device and is updated by each
@@ -195,7 +213,8 @@ where
             Some(finish(outputs, caller))
         },
     )?;
-    Ok(program(recorded, specs(state), arrays(state), form))
+    let structure = Structure { state: Key::of(&state), inputs: Key::of(&inputs) };
+    Ok(program(recorded, specs(state), arrays(state), form, structure))
 }
 
 /// What a step may return: the new state and the outputs, or a `Result` of them, so that `?` works inside.
@@ -261,7 +280,13 @@ fn run<V, T>(
     }
 }
 
-fn program<S, I, O>(recorded: Recorded, state: S, initial: Vec<Array>, outputs: O) -> Program<S, I, O> {
+fn program<S, I, O>(
+    recorded: Recorded,
+    state: S,
+    initial: Vec<Array>,
+    outputs: O,
+    structure: Structure,
+) -> Program<S, I, O> {
     let Recorded { graph, frozen, constants, .. } = recorded;
     Program {
         graph: Arc::new(graph),
@@ -270,6 +295,7 @@ fn program<S, I, O>(recorded: Recorded, state: S, initial: Vec<Array>, outputs: 
         initial,
         constants,
         frozen,
+        structure: Arc::new(structure),
         inputs: PhantomData,
     }
 }
@@ -338,6 +364,12 @@ fn update_state<S: Tree<Leaf = Array>>(old: &S, new: &S::Map<Tensor>, caller: &L
             t.report(codes::STRUCTURE, message, "the step", origin, &[], &[help]);
             return;
         }
+        let (before, after) = (statics(old), statics(new));
+        for ((path, was), (_, now)) in before.iter().zip(&after).filter(|(was, now)| was != now) {
+            let message = format!("static field `{path}` of the state is {was}, but the step returns it as {now}");
+            let help = "only tensors change from replay to replay: make it a tensor of the state".to_string();
+            t.report(codes::STRUCTURE, message, "the step", origin.clone(), &[], &[help]);
+        }
         let states = old_paths.iter().zip(leaves(old)).zip(leaves(new)).enumerate();
         for (number, ((path, old), &new)) in states {
             let name = name(path, "state");
@@ -351,6 +383,17 @@ fn update_state<S: Tree<Leaf = Array>>(old: &S, new: &S::Map<Tensor>, caller: &L
             t.output(&name, new, OutputKind::State(number as u32), &origin);
         }
     });
+}
+
+/// The static fields of a tree, as text.
+fn statics<X: Tree>(tree: &X) -> Vec<(Path, String)> {
+    let mut found = Vec::new();
+    tree.visit(&mut Path::root(), &mut |path, entry| {
+        if let Entry::Static(value) = entry {
+            found.push((path.clone(), format!("{value:?}")));
+        }
+    });
+    found
 }
 
 fn state_changes(t: &mut super::tracer::Tracer, name: &str, old: &Spec, new: &Spec, tensor: Tensor, origin: Origin) {

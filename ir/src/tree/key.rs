@@ -50,11 +50,30 @@ impl Key {
 
     /// The first place where a signature differs from the key, if any.
     pub fn difference<S: Signature>(&self, signature: &S) -> Option<Difference> {
+        self.first(signature, |was, now| was == Some(now))
+    }
+
+    /// The first place where a signature differs from the key in structure: the length of a `Vec`, an `Option`, a
+    /// static field. What is said of inputs is not compared. Costs nothing where the key has nothing of the kind,
+    /// because then the type is the structure.
+    pub fn structural_difference<S: Signature>(&self, signature: &S) -> Option<Difference> {
+        let is_input = |part: &KeyPart| matches!(part, KeyPart::Input(_));
+        if self.0.iter().all(is_input) {
+            return None;
+        }
+        self.first(signature, |was, now| was == Some(now) || (was.is_some_and(is_input) && is_input(now)))
+    }
+
+    fn first<S: Signature>(
+        &self,
+        signature: &S,
+        same: impl Fn(Option<&KeyPart>, &KeyPart) -> bool,
+    ) -> Option<Difference> {
         let mut parts = self.0.iter();
         let mut difference = None;
         signature.key(&mut Path::root(), &mut |path, now| {
             let was = parts.next();
-            if difference.is_none() && was != Some(&now) {
+            if difference.is_none() && !same(was, &now) {
                 difference = Some(Difference { path: path.clone(), was: was.cloned(), now: Some(now) });
             }
         });

@@ -10,7 +10,7 @@ mod order;
 use crate::backend::{Bytes, DeviceBackend, ExecutableBackend};
 use crate::{BareLaunches, ReplayCost, View};
 use memory::Memory;
-use monograph_ir::interp::{self, Tensor};
+use monograph_ir::interp::{self, EvalError, Tensor};
 use monograph_ir::plan::{Plan, Region, Slot, Work};
 use monograph_ir::{Array, DeviceError, DeviceErrorKind, Error, Spec, Target};
 use std::any::Any;
@@ -139,8 +139,7 @@ impl HostExecutable {
                 let kernel = &self.plan.kernels[kernel.index()];
                 let inputs = reads.iter().zip(&kernel.reads).map(|(&s, a)| self.tensor(memory, s, &a.spec));
                 let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-                let results = interp::evaluate(&kernel.body, &inputs)
-                    .map_err(|e| Error::Internal(format!("kernel {} cannot be interpreted: {e}", kernel.name)))?;
+                let results = interp::evaluate(&kernel.body, &inputs).map_err(|e| failed(&kernel.name, &e))?;
                 for (&slot, result) in writes.iter().zip(&results) {
                     memory.write(slot, &self.plan, result.bytes());
                 }
@@ -234,6 +233,19 @@ impl ExecutableBackend for HostExecutable {
 
     fn driver_dot(&self) -> Result<Option<String>, Error> {
         Ok(None)
+    }
+}
+
+/// The interpreter's error as that of a device.
+fn failed(kernel: &str, error: &EvalError) -> Error {
+    match error {
+        EvalError::OutOfMemory { .. } => Error::Device(DeviceError {
+            kind: DeviceErrorKind::OutOfMemory,
+            call: None,
+            code: None,
+            message: format!("the host ran kernel {kernel} out of memory: {error}; make the program smaller"),
+        }),
+        _ => Error::Internal(format!("kernel {kernel} cannot be interpreted: {error}")),
     }
 }
 

@@ -53,12 +53,13 @@ pub enum Error {
         /// The names there are.
         known: Vec<String>,
     },
-    /// The program has more launches than a CUDA graph should hold.
+    /// The program has more launches than a CUDA graph should hold, or more ops, once its loops are unrolled, than are
+    /// compiled in one piece.
     #[error(
-        "the program has {nodes} launches, and at most {limit} are supported; make it smaller or split it into several programs"
+        "the program has {nodes} nodes, loops unrolled, and at most {limit} are supported; make it smaller or split it"
     )]
     TooManyNodes {
-        /// Launches of the program.
+        /// Launches or ops of the program.
         nodes: usize,
         /// The greatest number.
         limit: usize,

@@ -40,7 +40,8 @@ pub fn cond<R: Tree<Leaf = Tensor>>(
 }
 
 /// `state` after `count` rounds of `body(i, state)`, where `i` is an i64 scalar that counts from 0. The structure,
-/// dtypes and shapes of the state stay.
+/// dtypes and shapes of the state stay. The loop is unrolled when the program is compiled, so its length costs compile
+/// time and launches: for thousands of rounds, make the state that of a step, and replay it.
 #[track_caller]
 pub fn fori_loop<S: Tree<Leaf = Tensor>>(
     count: usize,

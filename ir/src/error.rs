@@ -16,10 +16,12 @@ pub enum Error {
     /// An array cannot be made or read as asked.
     #[error(transparent)]
     Array(#[from] ArrayError),
-    /// What was passed to a replay does not fit the input.
-    #[error("input `{name}` takes {expected}, but was given {found}")]
+    /// What was given for an input, a state or a constant does not fit it.
+    #[error("{what} `{name}` takes {expected}, but was given {found}")]
     Input {
-        /// The input's name.
+        /// `input`, `state` or `constant`.
+        what: &'static str,
+        /// Its name.
         name: String,
         /// What the program was traced for.
         expected: Spec,
@@ -35,10 +37,12 @@ pub enum Error {
         /// Where, what was traced, and what came.
         difference: String,
     },
-    /// A replay was given another number of values than the program has inputs.
-    #[error("the program has {expected} inputs, but was given {found} values")]
-    InputCount {
-        /// Inputs of the program.
+    /// Another number of values was given than the program has inputs, states or constants.
+    #[error("the program has {expected} {what}s, but was given {found} values")]
+    Count {
+        /// `input`, `state` or `constant`.
+        what: &'static str,
+        /// How many the program has.
         expected: usize,
         /// Values given.
         found: usize,

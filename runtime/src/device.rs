@@ -96,18 +96,18 @@ impl fmt::Debug for Device {
 }
 
 /// Checks data against a table of the plan.
-fn fits<'a>(
-    what: &str,
+pub(crate) fn fits<'a>(
+    what: &'static str,
     table: impl ExactSizeIterator<Item = (&'a String, &'a Spec)>,
     arrays: &[Array],
 ) -> Result<(), Error> {
     if table.len() != arrays.len() {
-        return Err(Error::InputCount { expected: table.len(), found: arrays.len() });
+        return Err(Error::Count { what, expected: table.len(), found: arrays.len() });
     }
     for ((name, spec), array) in table.zip(arrays) {
         if array.spec() != spec {
-            let name = format!("{what} {name}");
-            return Err(Error::Input { name, expected: spec.clone(), found: array.spec().to_string() });
+            let found = array.spec().to_string();
+            return Err(Error::Input { what, name: name.clone(), expected: spec.clone(), found });
         }
     }
     Ok(())

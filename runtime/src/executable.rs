@@ -1,6 +1,7 @@
 //! `Executable`: a plan on a device, to be replayed; and `Output`, what a replay leaves behind.
 
 use crate::backend::{Bytes, ExecutableBackend};
+use crate::device::fits;
 use crate::{BareLaunches, Device, ReplayCost, View};
 use monograph_ir::plan::{Plan, Slot, Value};
 use monograph_ir::tree::{Data, HasSpec, Leaf, Scalar, Source};
@@ -44,10 +45,10 @@ impl Executable {
     /// it; a host slice may feed an input of any shape with as many elements.
     ///
     /// # Errors
-    /// [`Error::InputCount`] and [`Error::Input`] for what does not fit, [`Error::Device`] where the device refuses.
+    /// [`Error::Count`] and [`Error::Input`] for what does not fit, [`Error::Device`] where the device refuses.
     pub fn replay(&mut self, sources: &[Source<'_>]) -> Result<(), Error> {
         if sources.len() != self.plan.inputs.len() {
-            return Err(Error::InputCount { expected: self.plan.inputs.len(), found: sources.len() });
+            return Err(Error::Count { what: "input", expected: self.plan.inputs.len(), found: sources.len() });
         }
         for (input, source) in self.plan.inputs.iter().zip(sources) {
             if !accepts(&input.spec, source) {
@@ -108,7 +109,7 @@ impl Executable {
             ),
             _ => "something that is no array; a bound input needs one on the device: `device.upload(&array)`".into(),
         };
-        Err(Error::Input { name: name.to_string(), expected: spec.clone(), found })
+        Err(Error::Input { what: "input", name: name.to_string(), expected: spec.clone(), found })
     }
 
     /// The output of that number.
@@ -148,17 +149,9 @@ impl Executable {
     /// Replaces every state. All are checked before any is written.
     ///
     /// # Errors
-    /// [`Error::InputCount`] and [`Error::Input`] for arrays that do not fit.
+    /// [`Error::Count`] and [`Error::Input`] for arrays that do not fit.
     pub fn set_states(&mut self, arrays: &[Array]) -> Result<(), Error> {
-        if arrays.len() != self.plan.states.len() {
-            return Err(Error::InputCount { expected: self.plan.states.len(), found: arrays.len() });
-        }
-        for (state, array) in self.plan.states.iter().zip(arrays) {
-            if state.spec != *array.spec() {
-                let name = format!("state {}", state.name);
-                return Err(Error::Input { name, expected: state.spec.clone(), found: array.spec().to_string() });
-            }
-        }
+        fits("state", self.plan.states.iter().map(|s| (&s.name, &s.spec)), arrays)?;
         for (i, array) in arrays.iter().enumerate() {
             match array.host_bytes() {
                 Some(bytes) => self.backend.write_state(i, Bytes::Host(bytes))?,
@@ -229,12 +222,14 @@ fn find(what: &'static str, values: &[Value], name: &str) -> Result<usize, Error
 }
 
 fn refuse(name: &str, expected: &Spec, source: &Source<'_>) -> Error {
-    Error::Input { name: name.to_string(), expected: expected.clone(), found: source.spec().to_string() }
+    let found = source.spec().to_string();
+    Error::Input { what: "input", name: name.to_string(), expected: expected.clone(), found }
 }
 
 /// A number as the input's dtype.
 fn convert(name: &str, spec: &Spec, scalar: &Scalar) -> Result<Scalar, Error> {
     scalar.convert(spec.dtype).map_err(|e| Error::Input {
+        what: "input",
         name: name.to_string(),
         expected: spec.clone(),
         found: e.to_string(),

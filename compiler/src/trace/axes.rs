@@ -16,6 +16,12 @@ pub trait AxisIndex: Copy {
 }
 
 /// A list of axes: one, an array or slice of them, or `..` for all.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name axes",
+    label = "not an axis, an array of axes, or `..`",
+    note = "an axis is an integer, negative ones count from the end; `..` is all of them",
+    note = "the greater or smaller of two tensors, element by element, is `x.maximum(y)` or `x.minimum(y)`"
+)]
 pub trait AxisList {
     /// The axes of a tensor with `rank` dimensions, in the order given.
     ///

@@ -50,6 +50,7 @@ pub enum Entry<'a, L> {
     message = "`{Self}` is not a tensor, an array or a spec, nor a tree of them",
     label = "not a leaf of a tree",
     note = "derive `Tree` for a struct that is generic over its leaf: `#[derive(Tree)] struct Model<T> {{ w: T }}`",
+    note = "numbers on the host are passed as a slice: `&values[..]`",
     note = "a field that is no tensor must not mention the leaf's type parameter; a tree is passed behind one `&`"
 )]
 pub trait Leaf: Sized {}

@@ -344,3 +344,27 @@ fn sharing_by_order_is_a_choice() {
     assert!(ordered.edges.len() > free.edges.len());
     executor::check(&graph, &ordered, 3);
 }
+
+#[test]
+fn what_is_computed_over_a_returned_constant_waits_for_it() {
+    // `%3` is small enough to be evaluated wherever it is needed, but it reads what another kernel writes.
+    let graph = graph(
+        "graph @t() {
+           %0 = constant 2 : i64[]
+           %1 = broadcast %0 {shape = [1, 2]}
+           %2 = iota {axis = 1} : i64[1, 2]
+           %3 = gt %1, %2
+           %4 = cast %3 {dtype = i64}
+           %5 = shl %2, %4
+           %6 = or %5, %1
+           %7 = mul %1, %6
+           return \"a\" = %1, \"b\" = %4, \"c\" = %7
+         }",
+    );
+    for (fuse, optimize) in [(true, true), (true, false), (false, true), (false, false)] {
+        let mut options = Options::default();
+        (options.fuse, options.optimize) = (fuse, optimize);
+        let plan = compile(&graph, &Target::default(), &options).unwrap_or_else(|e| panic!("{e}"));
+        executor::check(&graph, &plan, 1);
+    }
+}

@@ -541,3 +541,35 @@ fn programs_cross_threads() {
     leaf::<Tensor>();
     let _ = small().map_leaves(&mut monograph_ir::Path::root(), &mut |_, array: &Array| array.spec().clone());
 }
+
+#[test]
+fn a_panic_that_the_function_catches_leaves_no_body_open() {
+    let program = trace(
+        |x: Tensor| {
+            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                fori_loop(3, x, |_, s| cond(&s.sum(..).gt(0.0), || panic!("mine"), || s))
+            }));
+            assert!(caught.is_err());
+            fori_loop(2, x, |_, s| s + x)
+        },
+        f32::spec([3]),
+    )
+    .unwrap();
+    let ops: Vec<&str> = program.graph().nodes().iter().map(|n| n.op.name()).collect();
+    assert_eq!(ops, ["parameter", "fori_loop"]);
+    assert_eq!(program.output_form().to_string(), "f32[3]");
+}
+
+#[test]
+fn inputs_that_cannot_exist_are_rejected_whatever_is_done_with_them() {
+    for shape in [vec![usize::MAX, usize::MAX], vec![1 << 62, 4], vec![0, 1 << 62, 4]] {
+        let rejected = trace(
+            |x: Tensor| (x.flatten(), x.mean(..), x.std(0), x.nonzero_padded(4, 0), x.unique_padded(4, 0.0)),
+            f32::spec(shape).named("big"),
+        );
+        let Err(Error::Rejected(diagnostics)) = rejected else { panic!("accepted") };
+        let codes: Vec<String> = diagnostics.iter().map(|d| d.code.to_string()).collect();
+        assert_eq!(codes, ["MG0004"], "{diagnostics:?}");
+        assert!(diagnostics[0].message.contains("`big`"), "{}", diagnostics[0]);
+    }
+}

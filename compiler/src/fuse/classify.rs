@@ -1,6 +1,6 @@
 //! What becomes of each node: which are evaluated where they are needed, and which are computed once.
 
-use super::storage;
+use super::asked_for;
 use monograph_ir::{Elementwise, Graph, Op};
 
 /// A view that is this many views away from memory is materialized, so that no kernel's index arithmetic (and no
@@ -23,10 +23,12 @@ pub(super) enum Class {
     Computed,
 }
 
-/// The class of each node. Views that the graph returns, or that lie too deep, are computed. With `inline`, small
-/// expressions over constants are free too.
+/// The class of each node. Views and constants that the graph returns, and views that lie too deep, are computed. With
+/// `inline`, small expressions over constants are free too, but not over one that is computed: whoever needs them would
+/// have to wait for it.
 pub(super) fn classify(graph: &Graph, inline: bool) -> Vec<Class> {
     let mut classes = Vec::with_capacity(graph.len());
+    let asked = asked_for(graph);
     let mut depth = vec![0u32; graph.len()];
     // For what depends on constants only, the number of element-wise ops.
     let mut constant: Vec<Option<u32>> = vec![None; graph.len()];
@@ -39,6 +41,7 @@ pub(super) fn classify(graph: &Graph, inline: bool) -> Vec<Class> {
         classes.push(match &node.op {
             Op::Parameter(_) => Class::Parameter,
             _ if node.results.iter().all(|t| t.spec().is_some_and(|s| s.shape.is_empty())) => Class::Empty,
+            op if asked[i] && (op.is_view() || matches!(op, Op::Constant(_) | Op::Iota { .. })) => Class::Computed,
             Op::Constant(_) | Op::Iota { .. } => {
                 constant[i] = Some(0);
                 Class::Free
@@ -54,19 +57,13 @@ pub(super) fn classify(graph: &Graph, inline: bool) -> Vec<Class> {
                     Class::Free
                 }
             }
-            op if inline && is_elementwise(op) && !is_expensive(op) && over_constants().is_some() => {
+            op if inline && !asked[i] && is_elementwise(op) && !is_expensive(op) && over_constants().is_some() => {
                 constant[i] = over_constants();
                 depth[i] = node.operands.iter().map(|v| depth[v.node.index()] + 1).max().unwrap_or(0);
                 Class::Free
             }
             _ => Class::Computed,
         });
-    }
-    for output in graph.outputs() {
-        let root = storage(graph, output.value).node.index();
-        if classes[root] == Class::Free {
-            classes[root] = Class::Computed;
-        }
     }
     classes
 }

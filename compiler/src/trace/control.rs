@@ -4,7 +4,7 @@
 //! op by themselves.
 
 use super::Tensor;
-use super::tracer::{Body, poison, record_all, reject, with};
+use super::tracer::{Body, inside, poison, record_all, reject, with};
 use crate::diagnostics::codes;
 use monograph_ir::{DType, Graph, Op, Origin, ParamKind, Path, Region, Spec, Tree, leaves, map, paths};
 use std::panic::Location;
@@ -22,11 +22,11 @@ pub fn cond<R: Tree<Leaf = Tensor>>(
 ) -> R::Map<Tensor> {
     let location = Location::caller();
     open("then", &[], &[], location);
-    let yes = then();
+    let yes = inside(then);
     let yes_body = close("cond", &yes, false, location);
     let captures = yes_body.as_ref().map_or_else(Vec::new, |b| b.captures.clone());
     open("otherwise", &[], &captures, location);
-    let no = otherwise();
+    let no = inside(otherwise);
     let no_body = close("cond", &no, false, location);
     let (Some(mut yes_body), Some(no_body)) = (yes_body, no_body) else { return poisoned(&yes) };
     if !same_structure("cond", "the branches return", &yes, &no) {
@@ -51,9 +51,9 @@ pub fn fori_loop<S: Tree<Leaf = Tensor>>(
     let location = Location::caller();
     let Some(mut parameters) = parameters(&state) else { return poisoned(&state) };
     parameters.insert(0, ("i".to_string(), Spec::new(DType::I64, [])));
-    let inside = open("body", &parameters, &[], location);
-    let Some((&i, inside)) = inside.split_first() else { return poisoned(&state) };
-    let after = body(i, structured(&state, inside));
+    let entered = open("body", &parameters, &[], location);
+    let Some((&i, entered)) = entered.split_first() else { return poisoned(&state) };
+    let after = inside(|| body(i, structured(&state, entered)));
     let Some(body) = close("fori_loop", &after, true, location) else { return poisoned(&state) };
     if !same_structure("fori_loop", "the state and what the body returns are", &state, &after) {
         return poisoned(&state);
@@ -74,12 +74,12 @@ pub fn while_loop<S: Tree<Leaf = Tensor>>(
 ) -> S::Map<Tensor> {
     let location = Location::caller();
     let Some(parameters) = parameters(&state) else { return poisoned(&state) };
-    let inside = open("condition", &parameters, &[], location);
-    let holds = condition(structured(&state, &inside));
+    let entered = open("condition", &parameters, &[], location);
+    let holds = inside(|| condition(structured(&state, &entered)));
     let condition = close("while_loop", &holds, false, location);
     let captures = condition.as_ref().map_or_else(Vec::new, |b| b.captures.clone());
-    let inside = open("body", &parameters, &captures, location);
-    let after = body(structured(&state, &inside));
+    let entered = open("body", &parameters, &captures, location);
+    let after = inside(|| body(structured(&state, &entered)));
     let (Some(mut condition), Some(body)) = (condition, close("while_loop", &after, true, location)) else {
         return poisoned(&state);
     };
@@ -105,8 +105,8 @@ fn parameters<S: Tree<Leaf = Tensor>>(state: &S) -> Option<Vec<(String, Spec)>> 
 }
 
 fn open(name: &str, parameters: &[(String, Spec)], captures: &[Tensor], location: &Location<'_>) -> Vec<Tensor> {
-    let inside = with(|t| t.open_body(name, parameters, captures, location));
-    inside.unwrap_or_else(|| vec![Tensor::nowhere(); parameters.len()])
+    let entered = with(|t| t.open_body(name, parameters, captures, location));
+    entered.unwrap_or_else(|| vec![Tensor::nowhere(); parameters.len()])
 }
 
 fn close<R: Tree<Leaf = Tensor>>(of: &str, results: &R, hand_on: bool, location: &Location<'_>) -> Option<Body> {

@@ -320,8 +320,22 @@ fn enter_inputs<I: Signature>(inputs: &I, caller: &Location<'_>) -> I::With<Tens
             check_name(name, caller);
         }
         let name = input.name.unwrap_or_else(|| name(path, "input"));
+        if input.spec.bytes().is_none() {
+            return too_large(&name, &input.spec, caller);
+        }
         with(|t| t.parameter(&name, input.spec, kind, caller)).unwrap_or_else(Tensor::nowhere)
     })
+}
+
+/// Poison for an input that cannot exist: operations count on the sizes of their operands.
+fn too_large(name: &str, spec: &Spec, caller: &Location<'_>) -> Tensor {
+    with(|t| {
+        let origin = t.origin(caller);
+        let message = format!("the input `{name}`, {spec}, has more bytes than 2^63");
+        t.report(codes::TOO_LARGE, message, "traced here", origin, &[], &[]);
+        t.poison(None)
+    })
+    .unwrap_or_else(Tensor::nowhere)
 }
 
 /// A name that the user gave must be free; one made from a place gives way by a number.

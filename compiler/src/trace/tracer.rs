@@ -65,6 +65,8 @@ pub(super) struct Recorded {
 pub(super) struct Tracer {
     id: u32,
     frames: Vec<Frame>,
+    /// The bodies that an unwind left; what they hold to be rejected is reported at the end.
+    abandoned: Vec<Graph>,
     next_frame: u32,
     slots: Vec<Slot>,
     diagnostics: Vec<Diagnostic>,
@@ -87,6 +89,7 @@ pub(super) fn begin(name: &str, caller: &Location<'_>) {
     let tracer = Tracer {
         id,
         frames: vec![frame],
+        abandoned: Vec::new(),
         next_frame: 1,
         slots: Vec::new(),
         diagnostics: Vec::new(),
@@ -100,13 +103,37 @@ pub(super) fn begin(name: &str, caller: &Location<'_>) {
     STACK.with_borrow_mut(|stack| stack.push(tracer));
 }
 
-/// Ends the innermost trace. Bodies that an unwind left open hand over what they contain to be rejected.
+/// Ends the innermost trace. The bodies that an unwind left are handed over, because what they contain may have to be
+/// rejected.
 pub(super) fn end() -> Option<(Recorded, Vec<Graph>)> {
     let mut tracer = STACK.with_borrow_mut(Vec::pop)?;
-    let open = tracer.frames.drain(1..).map(|f| f.graph).collect();
+    let abandoned = std::mem::take(&mut tracer.abandoned);
     let graph = tracer.frames.pop()?.graph;
     let Tracer { diagnostics, frozen, constants, .. } = tracer;
-    Some((Recorded { graph, diagnostics, frozen: frozen.into_list(), constants }, open))
+    Some((Recorded { graph, diagnostics, frozen: frozen.into_list(), constants }, abandoned))
+}
+
+/// Runs the user's code for an open body. Should it unwind, the body and those inside it are abandoned, so that a trace
+/// that catches the panic goes on outside of them.
+pub(super) fn inside<R>(body: impl FnOnce() -> R) -> R {
+    let depth = with(|t| t.depth());
+    let guard = Unwinding { depth };
+    let result = body();
+    std::mem::forget(guard);
+    result
+}
+
+/// Abandons the bodies from that depth on when it is dropped, which only an unwind does.
+struct Unwinding {
+    depth: Option<usize>,
+}
+
+impl Drop for Unwinding {
+    fn drop(&mut self) {
+        if let Some(depth @ 1..) = self.depth {
+            with(|t| t.abandoned.extend(t.frames.drain(depth..).map(|f| f.graph)));
+        }
+    }
 }
 
 /// Names the public operation that is being recorded, until it is dropped.

@@ -61,7 +61,7 @@ fn main() -> monograph::Result<()> {
             }
             replay.push(started.elapsed().as_secs_f64() * 1e6 / f64::from(LAUNCHES));
             exe.synchronize()?;
-            let measured = exe.untyped().measure_bare_launches(LAUNCHES)?;
+            let measured = exe.untyped_mut().measure_bare_launches(LAUNCHES)?;
             bare.push(measured.host.as_secs_f64() * 1e6);
             on_device.push(measured.device.as_secs_f64() * 1e6);
         }

@@ -1,7 +1,8 @@
 //! `Device`: compiles traced programs for where they will run.
 
 use crate::{Array, Error, Executable, Form, HostOptions, Options, Program, Target};
-use monograph_ir::plan::Plan;
+use monograph_ir::plan::{Plan, PlanError, Value};
+use monograph_ir::{Graph, OutputKind, ParamKind};
 use std::fmt;
 
 /// The host, or one GPU. Cheap to clone; clones are the same device.
@@ -66,9 +67,9 @@ impl Device {
     /// Loads a plan that was compiled from this program before. The plan is verified anew.
     ///
     /// # Errors
-    /// [`Error::Plan`] for a plan that is not sound, [`Error::Input`] for one that belongs to another program,
-    /// otherwise as [`Device::compile`].
+    /// [`Error::Plan`] for a plan that is not sound or belongs to another program, otherwise as [`Device::compile`].
     pub fn load<S, I, O: Form>(&self, program: &Program<S, I, O>, plan: Plan) -> Result<Executable<S, I, O>, Error> {
+        belongs(&plan, program.graph())?;
         let inner = self.0.load(plan, program.constants(), program.initial())?;
         Ok(Executable::new(inner, program))
     }
@@ -99,6 +100,36 @@ impl Device {
     /// Whether it is the host.
     pub fn is_host(&self) -> bool {
         self.0.is_host()
+    }
+}
+
+/// Refuses a plan whose tables are not those of the program.
+fn belongs(plan: &Plan, graph: &Graph) -> Result<(), Error> {
+    let of_plan = |values: &[Value]| values.iter().map(|v| (v.name.clone(), v.spec.clone())).collect::<Vec<_>>();
+    let of_graph = |kind: OutputKind| {
+        let outputs = graph.outputs().iter().filter(move |o| o.kind == kind);
+        outputs.map(|o| (o.name.clone(), graph.spec(o.value).clone())).collect::<Vec<_>>()
+    };
+    let params = |wanted: fn(&ParamKind) -> bool| {
+        let params = graph.params().iter().filter(move |p| wanted(&p.kind));
+        params.map(|p| (p.name.clone(), p.spec.clone())).collect::<Vec<_>>()
+    };
+    let inputs: Vec<_> = plan.inputs.iter().map(|i| (i.name.clone(), i.spec.clone())).collect();
+    let states: Vec<_> = plan.states.iter().map(|s| (s.name.clone(), s.spec.clone())).collect();
+    let constants: Vec<_> = plan.constants.iter().map(|c| (c.name.clone(), c.spec.clone())).collect();
+    let same = [
+        ("inputs", inputs == params(|k| matches!(k, ParamKind::Input(_)))),
+        ("states", states == params(|k| matches!(k, ParamKind::State))),
+        ("constants", constants == params(|k| matches!(k, ParamKind::Constant))),
+        ("outputs", of_plan(&plan.outputs) == of_graph(OutputKind::Result)),
+        ("probes", of_plan(&plan.probes) == of_graph(OutputKind::Probe)),
+    ];
+    match same.iter().find(|(_, same)| !same) {
+        None => Ok(()),
+        Some((what, _)) => Err(Error::Plan(PlanError {
+            launches: Vec::new(),
+            message: format!("its {what} are not those of the program, so it was compiled from another one"),
+        })),
     }
 }
 

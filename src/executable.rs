@@ -75,6 +75,11 @@ impl<S, I, O: Form> Executable<S, I, O> {
         self.inner.cost()
     }
 
+    /// The executable below, without the types of trees, to be changed.
+    pub fn untyped_mut(&mut self) -> &mut monograph_runtime::Executable {
+        &mut self.inner
+    }
+
     /// The executable below, without the types of trees.
     pub fn untyped(&self) -> &monograph_runtime::Executable {
         &self.inner

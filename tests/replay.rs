@@ -333,6 +333,26 @@ fn too_many_launches_are_refused() {
 }
 
 #[test]
+fn values_that_no_memory_holds_are_refused() {
+    let huge = || i8::spec([i64::MAX as usize]);
+    let program = trace(|(_a, _b, _c)| monograph::zeros(DType::F32, [1]), (huge(), huge(), huge())).unwrap();
+    let error = Device::host().compile(&program).unwrap_err();
+    assert!(matches!(error, Error::TooMuchMemory { .. }), "{error}");
+}
+
+#[test]
+fn a_plan_of_another_program_is_refused() {
+    let device = Device::host();
+    let one = trace(|x: Tensor| (x + 1.0, x), f32::spec([3])).unwrap();
+    let other = trace(|x: Tensor| x + 1.0, f32::spec([4])).unwrap();
+    let plan = device.compile(&other).unwrap().plan().clone();
+    let error = device.load(&one, plan).unwrap_err();
+    assert!(error.to_string().contains("its inputs are not those of the program"), "{error}");
+    let plan = device.compile(&one).unwrap().plan().clone();
+    assert!(device.load(&one, plan).is_ok());
+}
+
+#[test]
 fn the_host_agrees_in_any_order_with_a_poisoned_arena() {
     let program = trace(
         |(x, w)| {

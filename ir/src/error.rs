@@ -68,6 +68,12 @@ pub enum Error {
         /// The greatest number.
         limit: usize,
     },
+    /// The values of the program have more bytes, all together, than addresses can tell apart.
+    #[error("the program's values have {bytes} bytes in all, and at most 2^62 are supported; make it smaller")]
+    TooMuchMemory {
+        /// Bytes of parameters and of values that are stored.
+        bytes: u128,
+    },
     /// Textual IR that does not parse.
     #[error(transparent)]
     Parse(#[from] ParseError),

@@ -74,7 +74,7 @@ pub(crate) trait ExecutableBackend: Send {
     fn take_cost(&mut self) -> ReplayCost;
 
     /// Launches the plan as it stands, without looking at inputs, so many times, and measures that.
-    fn measure_bare_launches(&self, launches: u32) -> Result<BareLaunches, Error>;
+    fn measure_bare_launches(&mut self, launches: u32) -> Result<BareLaunches, Error>;
 
     /// Compares what the device was told with the plan.
     fn compare_with_plan(&self) -> Result<(), Error>;

@@ -29,7 +29,7 @@ impl Device {
     /// [`Error::Device`] or [`Error::Toolchain`] where there is no driver, no such device or no NVRTC, each with how
     /// to get it.
     pub fn cuda(number: u32) -> Result<Device, Error> {
-        crate::cuda::device(number).map(|d| Device(d))
+        crate::cuda::device(number).map(|d| Device(Arc::new(d)))
     }
 
     /// The first CUDA device if it can be used, else the host. Logs which, and why not CUDA, with `tracing`.

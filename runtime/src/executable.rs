@@ -57,6 +57,9 @@ impl Executable {
             if let Source::Scalar(scalar) = source {
                 convert(&input.name, &input.spec, scalar)?;
             }
+            if let Source::Foreign { data, .. } = source {
+                self.check_place(&input.name, &input.spec, data.downcast_ref::<View>())?;
+            }
             if input.binding == Binding::Bound {
                 self.check_bound(&input.name, &input.spec, source)?;
             }
@@ -68,6 +71,7 @@ impl Executable {
             }
             Err(error) => {
                 self.backend.discard();
+                self.backend.take_cost();
                 Err(error)
             }
         }
@@ -96,6 +100,21 @@ impl Executable {
             }
         }
         Ok(())
+    }
+
+    /// An output of another executable feeds this one if both are on one device.
+    fn check_place(&self, name: &str, spec: &Spec, view: Option<&View>) -> Result<(), Error> {
+        let place = self.device.place();
+        match view {
+            Some(view) if *view.place == *place => Ok(()),
+            Some(view) => Err(Error::Input {
+                what: "input",
+                name: name.to_string(),
+                expected: spec.clone(),
+                found: format!("an output on {}, and this is {place}: copy it out, `output.to_array()?`", view.place),
+            }),
+            None => Err(Error::Internal("a source that this runtime does not know".into())),
+        }
     }
 
     /// A bound input must be an array in the device's own memory.
@@ -179,8 +198,9 @@ impl Executable {
     /// on as with replays.
     ///
     /// # Errors
-    /// [`Error::Device`] on the host, which launches nothing, and where the device refuses.
-    pub fn measure_bare_launches(&self, launches: u32) -> Result<BareLaunches, Error> {
+    /// [`Error::Device`] on the host, which launches nothing, before the first replay of a plan with bound inputs, and
+    /// where the device refuses.
+    pub fn measure_bare_launches(&mut self, launches: u32) -> Result<BareLaunches, Error> {
         self.backend.measure_bare_launches(launches)
     }
 

@@ -64,7 +64,7 @@ fn replay(device: &Device, plan: Plan, values: &Values, count: u32) -> Result<(E
         plan.constants.iter().map(|c| values.at(&c.name, &c.spec, 0)).collect::<Result<_, _>>()?;
     let states: Vec<Array> = plan.states.iter().map(|s| values.at(&s.name, &s.spec, 0)).collect::<Result<_, _>>()?;
     let mut executable = device.load(plan, &constants, &states)?;
-    let mut times = Vec::with_capacity(count as usize);
+    let mut times = Vec::new();
     let mut inputs: Vec<Array> = Vec::new();
     for replay in 0..u64::from(count) {
         for (i, input) in executable.plan().inputs.iter().enumerate() {

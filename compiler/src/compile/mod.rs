@@ -12,7 +12,7 @@ pub use summary::{max_live, summary};
 use crate::codegen::{Generated, generate};
 use crate::fuse::{Group, fuse};
 use crate::{Options, passes, reject};
-use monograph_ir::plan::{Plan, verify_plan};
+use monograph_ir::plan::{ALIGNMENT, Plan, verify_plan};
 use monograph_ir::{Error, Graph, Op, Target, Toolchain, verify};
 use rustc_hash::FxHashMap;
 
@@ -55,6 +55,7 @@ pub fn compile_timed(
     let graph = stages.time("optimize", || passes::optimize(graph, options))?;
     check_ops(&graph)?;
     let groups = stages.time("fuse", || fuse(&graph, options));
+    check_bytes(&graph, &groups)?;
     let kernels = stages.time("generate", || Kernels::generate(&groups, target, options))?;
     let arranged = stages.time("schedule", || arrange::arrange(&graph, &groups, &kernels))?;
     let placed = stages.time("memory", || arrange::place(&arranged, options));
@@ -68,6 +69,17 @@ pub fn compile_timed(
         }
     }
     Ok((plan, stages))
+}
+
+/// Refuses programs whose offsets in memory would overflow: each value fits, but their sum need not.
+fn check_bytes(graph: &Graph, groups: &[Group]) -> Result<(), Error> {
+    let params = graph.params().iter().map(|p| &p.spec);
+    let stored = groups.iter().flat_map(|g| &g.outputs).map(|&v| graph.spec(v));
+    // With room for the alignment of each, and for copies of outputs and states.
+    let bytes =
+        params.chain(stored).map(|s| 2 * (u128::from(s.bytes().unwrap_or(u64::MAX)) + 2 * u128::from(ALIGNMENT)));
+    let bytes: u128 = bytes.sum();
+    if bytes > 1 << 62 { Err(Error::TooMuchMemory { bytes }) } else { Ok(()) }
 }
 
 /// Refuses what the passes before must have rejected or replaced.

@@ -72,6 +72,10 @@ impl Storage for AlignedBytes {
         Some(self)
     }
 
+    fn len(&self) -> usize {
+        <[u8]>::len(self)
+    }
+
     fn download(&self) -> Result<Vec<u8>, ArrayError> {
         Ok(self.to_vec())
     }

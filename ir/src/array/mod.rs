@@ -117,14 +117,20 @@ impl Array {
         Ok(Array::on_host(spec, bytes))
     }
 
-    /// An array over a storage that holds the elements of `spec`, row-major. Bytes on a device are not looked at.
+    /// An array over a storage that holds the elements of `spec`, row-major. Bytes on a device are counted, and not
+    /// looked at.
     ///
     /// # Errors
-    /// As [`Array::from_bytes`] for a storage on the host, else [`ArrayError::TooLarge`] only.
+    /// As [`Array::from_bytes`]; that a bool is 0 or 1 is checked for a storage on the host only.
     pub fn from_storage(spec: Spec, storage: Arc<dyn Storage>) -> Result<Array, ArrayError> {
         match storage.host_bytes() {
             Some(bytes) => check_bytes(&spec, bytes)?,
-            None => drop(byte_len(&spec)?),
+            None => {
+                let want = byte_len(&spec)?;
+                if storage.len() != want {
+                    return Err(ArrayError::ByteLength { spec, want, have: storage.len() });
+                }
+            }
         }
         Ok(Array { spec, storage })
     }

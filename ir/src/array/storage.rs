@@ -12,6 +12,14 @@ pub trait Storage: Any + Debug + Send + Sync {
     /// The bytes, if they lie where the host can read them at once.
     fn host_bytes(&self) -> Option<&[u8]>;
 
+    /// Number of bytes.
+    fn len(&self) -> usize;
+
+    /// Whether there are no bytes.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// A copy of the bytes on the host; waits until they are written.
     ///
     /// # Errors

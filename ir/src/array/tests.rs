@@ -15,6 +15,10 @@ impl Storage for Remote {
         None
     }
 
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     fn download(&self) -> Result<Vec<u8>, ArrayError> {
         *self.downloads.lock().unwrap() += 1;
         Ok(self.bytes.clone())
@@ -31,6 +35,10 @@ struct Broken;
 impl Storage for Broken {
     fn host_bytes(&self) -> Option<&[u8]> {
         None
+    }
+
+    fn len(&self) -> usize {
+        8
     }
 
     fn download(&self) -> Result<Vec<u8>, ArrayError> {
@@ -81,7 +89,8 @@ fn lengths_are_checked() {
     fails(Array::new([2, 2], vec![1f32; 3]), "f32[2, 2] has 4 elements, but 3 were given");
     fails(Array::new([], vec![0u8; 0]), "u8[] has 1 elements, but 0 were given");
     fails(Array::from_bytes(f32::spec([2]), vec![0; 7]), "f32[2] has 8 bytes, but 7 were given");
-    fails(remote(f32::spec([2]), &[0; 4]).to_vec::<f32>(), "f32[2] has 8 bytes, but 4 were given");
+    let short = Remote { bytes: vec![0; 4], downloads: Mutex::new(0) };
+    fails(Array::from_storage(f32::spec([2]), Arc::new(short)), "f32[2] has 8 bytes, but 4 were given");
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(super) fn load(
     exec.upload(&cuda.stream).during("uploading the CUDA graph")?;
     cuda.stream.synchronize().during("uploading the CUDA graph")?;
 
-    let staging = Staging::new(&cuda.context, plan.region_bytes(Region::Inputs) as usize);
+    let staging = Staging::new(&cuda.context, &plan);
     Ok(CudaExecutable {
         staging: staging.during("allocating pinned memory for inputs")?,
         bound: bound_inputs(&plan),

@@ -185,13 +185,15 @@ impl ExecutableBackend for CudaExecutable {
                 message: format!("input `{}` must be aligned to {alignment} bytes", self.plan.inputs[input].name),
             }));
         }
-        let previous = std::mem::replace(&mut bound.address, address);
-        let old = bound.array.replace(array.clone());
-        if let Some(old) = old {
+        if bound.array.is_some() {
+            // Before anything changes: an array that launches may still read is never let go without its event.
             let event = Event::new(self.stream.context()).and_then(|e| e.record(&self.stream).map(|()| e));
+            let event = event.during(&format!("binding input `{}`", self.plan.inputs[input].name))?;
             self.retired.retain(|(_, event)| !event.is_done().unwrap_or(false));
-            self.retired.push((old, event.during(&self.what())?));
+            self.retired.extend(bound.array.take().map(|old| (old, event)));
         }
+        bound.array = Some(array.clone());
+        let previous = std::mem::replace(&mut bound.address, address);
         if previous == address && unchanged {
             return Ok(());
         }
@@ -268,8 +270,17 @@ impl ExecutableBackend for CudaExecutable {
         std::mem::take(&mut self.cost)
     }
 
-    fn measure_bare_launches(&self, launches: u32) -> Result<BareLaunches, Error> {
+    fn measure_bare_launches(&mut self, launches: u32) -> Result<BareLaunches, Error> {
         let what = self.what();
+        if self.bound.iter().flatten().any(|b| b.array.is_none() || b.address == 0) {
+            let message = format!("{what}: its bound inputs point nowhere yet; replay it once first");
+            return Err(Error::Device(DeviceError {
+                kind: DeviceErrorKind::Unavailable,
+                call: None,
+                code: None,
+                message,
+            }));
+        }
         let (first, last) = (Event::timed(self.stream.context()), Event::timed(self.stream.context()));
         let (first, last) = (first.during(&what)?, last.during(&what)?);
         self.synchronize()?;

@@ -2,13 +2,15 @@
 //! run of neighbours.
 
 use crate::driver::{Context, DeviceMemory, DriverError, Event, PinnedMemory, Stream};
+use monograph_ir::plan::{ALIGNMENT, Plan, Region};
 use std::sync::Arc;
 
 /// How many replays may be under way before the host waits for the oldest one's copy.
 const BLOCKS: usize = 4;
 
-/// Neighbours with a gap of at most this many bytes are copied together, gap and all.
-const GAP: usize = 255;
+/// Neighbours with a smaller gap are copied together, gap and all, where buffers are aligned to it: then nothing of
+/// another input lies in the gap.
+const GAP: usize = ALIGNMENT as usize;
 
 /// One pinned block, as large as the region of inputs, and the event that its last copies are done.
 struct Block {
@@ -22,6 +24,8 @@ pub(super) struct Staging {
     blocks: Vec<Block>,
     /// The block that is being filled.
     current: usize,
+    /// The greatest gap that is copied along.
+    gap: usize,
     /// Ranges filled since the last flush.
     filled: Vec<(usize, usize)>,
 }
@@ -35,14 +39,18 @@ pub(super) struct Flushed {
 }
 
 impl Staging {
-    /// Staging for a region of that many bytes.
-    pub(super) fn new(context: &Arc<Context>, bytes: usize) -> Result<Staging, DriverError> {
+    /// Staging for the plan's region of inputs.
+    pub(super) fn new(context: &Arc<Context>, plan: &Plan) -> Result<Staging, DriverError> {
+        let bytes = plan.region_bytes(Region::Inputs) as usize;
+        let mut inputs = plan.buffers.iter().filter(|b| b.region == Region::Inputs);
+        let gap = if inputs.all(|b| b.offset.is_multiple_of(ALIGNMENT)) { GAP - 1 } else { 0 };
         let count = if bytes == 0 { 0 } else { BLOCKS };
         let block =
             |_| Ok(Block { memory: PinnedMemory::new(context, bytes)?, copied: Event::new(context)?, used: false });
         Ok(Staging {
             blocks: (0..count).map(block).collect::<Result<_, DriverError>>()?,
             current: 0,
+            gap,
             filled: Vec::new(),
         })
     }
@@ -54,9 +62,12 @@ impl Staging {
         }
         let block = &mut self.blocks[self.current];
         let mut waited = false;
-        if self.filled.is_empty() && std::mem::take(&mut block.used) && !block.copied.is_done()? {
-            block.copied.synchronize()?;
-            waited = true;
+        if self.filled.is_empty() && block.used {
+            if !block.copied.is_done()? {
+                block.copied.synchronize()?;
+                waited = true;
+            }
+            block.used = false;
         }
         block.memory.as_mut_slice()[offset..offset + bytes.len()].copy_from_slice(bytes);
         self.filled.push((offset, bytes.len()));
@@ -70,26 +81,40 @@ impl Staging {
 
     /// Enqueues the copies of what was put, and turns to the next block.
     pub(super) fn flush(&mut self, region: &DeviceMemory, stream: &Stream) -> Result<Flushed, DriverError> {
-        let mut flushed = Flushed { copies: 0, bytes: 0 };
         if self.filled.is_empty() {
-            return Ok(flushed);
+            return Ok(Flushed { copies: 0, bytes: 0 });
         }
+        let result = self.enqueue(region, stream);
+        self.filled.clear();
+        match result {
+            Ok(flushed) => {
+                self.blocks[self.current].used = true;
+                self.current = (self.current + 1) % self.blocks.len();
+                Ok(flushed)
+            }
+            Err(error) => {
+                // Copies that were enqueued still read the block, and no event says when they are done.
+                stream.synchronize()?;
+                Err(error)
+            }
+        }
+    }
+
+    fn enqueue(&mut self, region: &DeviceMemory, stream: &Stream) -> Result<Flushed, DriverError> {
+        let mut flushed = Flushed { copies: 0, bytes: 0 };
         self.filled.sort_unstable();
-        let block = &mut self.blocks[self.current];
-        let mut runs = self.filled.drain(..).peekable();
+        let block = &self.blocks[self.current];
+        let mut runs = self.filled.iter().copied().peekable();
         while let Some((start, length)) = runs.next() {
             let mut end = start + length;
-            while let Some((next, more)) = runs.next_if(|&(next, _)| next <= end + GAP) {
+            while let Some((next, more)) = runs.next_if(|&(next, _)| next <= end + self.gap) {
                 end = end.max(next + more);
             }
             region.write_async(start, &block.memory, start, end - start, stream)?;
             flushed.copies += 1;
             flushed.bytes += (end - start) as u64;
         }
-        drop(runs);
         block.copied.record(stream)?;
-        block.used = true;
-        self.current = (self.current + 1) % self.blocks.len();
         Ok(flushed)
     }
 }

@@ -24,21 +24,23 @@ pub(crate) struct Cuda {
     toolchain: NvrtcToolchain,
 }
 
-/// The devices that are open. Who asks for a device twice gets the same one, because the order of launches that feed
-/// each other is that of the device's one stream.
-static OPEN: Mutex<BTreeMap<u32, Weak<Cuda>>> = Mutex::new(BTreeMap::new());
+/// The stream of each device that is in use. Who opens a device twice gets the same one, and so does who opens it while
+/// an array of it lives, because work that feeds other work is ordered by the device's one stream.
+static STREAMS: Mutex<BTreeMap<u32, Weak<Stream>>> = Mutex::new(BTreeMap::new());
 
 /// The CUDA device of that number, ready to compile and run.
-pub(crate) fn device(number: u32) -> Result<Arc<Cuda>, Error> {
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(device) = open.get(&number).and_then(Weak::upgrade) {
-        return Ok(device);
-    }
-    let context = Context::new(number).during("opening the CUDA device")?;
-    let stream = Arc::new(Stream::new(&context).during("opening the CUDA device")?);
-    let device = Arc::new(Cuda { context, stream, toolchain: NvrtcToolchain::open()? });
-    open.insert(number, Arc::downgrade(&device));
-    Ok(device)
+pub(crate) fn device(number: u32) -> Result<Cuda, Error> {
+    const WHAT: &str = "opening the CUDA device";
+    let mut streams = STREAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let stream = match streams.get(&number).and_then(Weak::upgrade) {
+        Some(stream) => stream,
+        None => {
+            let stream = Arc::new(Stream::new(&Context::new(number).during(WHAT)?).during(WHAT)?);
+            streams.insert(number, Arc::downgrade(&stream));
+            stream
+        }
+    };
+    Ok(Cuda { context: stream.context().clone(), stream, toolchain: NvrtcToolchain::open()? })
 }
 
 impl Cuda {

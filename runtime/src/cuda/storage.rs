@@ -29,6 +29,10 @@ impl Storage for CudaStorage {
         None
     }
 
+    fn len(&self) -> usize {
+        self.bytes
+    }
+
     fn download(&self) -> Result<Vec<u8>, ArrayError> {
         let mut bytes = vec![0; self.bytes];
         self.memory
@@ -44,11 +48,8 @@ impl Storage for CudaStorage {
 
 impl Drop for CudaStorage {
     fn drop(&mut self) {
-        // The last copy or launch that uses the memory may still run; executables keep arrays they read, so only
-        // copies are left, and they are over once the stream is idle. Nothing is waited for while others share it.
-        if Arc::strong_count(&self.memory) == 1
-            && let Err(error) = self.stream.synchronize()
-        {
+        // A copy that uses the memory may still run. Launches do not: executables keep the arrays they read.
+        if let Err(error) = self.stream.synchronize() {
             tracing::error!(%error, "could not wait for an array's last use");
         }
     }

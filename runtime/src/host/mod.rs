@@ -218,7 +218,7 @@ impl ExecutableBackend for HostExecutable {
         std::mem::take(&mut self.cost)
     }
 
-    fn measure_bare_launches(&self, _launches: u32) -> Result<BareLaunches, Error> {
+    fn measure_bare_launches(&mut self, _launches: u32) -> Result<BareLaunches, Error> {
         Err(Error::Device(DeviceError {
             kind: DeviceErrorKind::Unavailable,
             call: None,

@@ -71,8 +71,8 @@ pub enum Error {
     /// The values of the program have more bytes, all together, than addresses can tell apart.
     #[error("the program's values have {bytes} bytes in all, and at most 2^62 are supported; make it smaller")]
     TooMuchMemory {
-        /// Bytes of parameters and of values that are stored.
-        bytes: u128,
+        /// Bytes of parameters and of values that are stored, `u64::MAX` for more.
+        bytes: u64,
     },
     /// Textual IR that does not parse.
     #[error(transparent)]

@@ -79,7 +79,7 @@ fn check_bytes(graph: &Graph, groups: &[Group]) -> Result<(), Error> {
     let bytes =
         params.chain(stored).map(|s| 2 * (u128::from(s.bytes().unwrap_or(u64::MAX)) + 2 * u128::from(ALIGNMENT)));
     let bytes: u128 = bytes.sum();
-    if bytes > 1 << 62 { Err(Error::TooMuchMemory { bytes }) } else { Ok(()) }
+    if bytes > 1 << 62 { Err(Error::TooMuchMemory { bytes: u64::try_from(bytes).unwrap_or(u64::MAX) }) } else { Ok(()) }
 }
 
 /// Refuses what the passes before must have rejected or replaced.

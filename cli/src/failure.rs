@@ -116,7 +116,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         match error {
             Error::Rejected(diagnostics) => Failure::Rejected { diagnostics, sources: Sources::disk() },
-            Error::Parse(_) | Error::Verify(_) | Error::TooManyNodes { .. } => Failure::Unsupported(error.to_string()),
+            Error::Parse(_) | Error::Verify(_) | Error::TooManyNodes { .. } | Error::TooMuchMemory { .. } => {
+                Failure::Unsupported(error.to_string())
+            }
             other => Failure::usage(other.to_string()),
         }
     }

@@ -22,6 +22,9 @@ pub(super) fn run(args: &Run) -> Result<Output, Failure> {
     let graph = &program.graph;
     let parameters: u64 = graph.params().iter().filter_map(|p| p.spec.bytes()).fold(0, u64::saturating_add);
     memory::check("the data of the program's parameters", parameters)?;
+    if args.file.as_os_str() == "-" && args.inputs.iter().any(|i| i.ends_with("=-")) {
+        return Err(Failure::usage("standard input (`-`) holds the program, so no parameter can be read from it"));
+    }
     let values = Values::new(graph, &args.inputs, args.random)?;
     if !values.zeroed.is_empty() {
         let names = listed(values.zeroed.iter().map(String::as_str));

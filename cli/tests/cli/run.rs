@@ -183,3 +183,10 @@ fn programs_that_do_not_fit_are_refused_before_anything_is_allocated() {
     let text = "graph @a(%x: f32[1000000000000000]) { return %x }";
     tool_with(&["run", "-", "--random", "1"], text.as_bytes()).fails(2, &["needs 3.6 PiB of memory"]);
 }
+
+#[test]
+fn standard_input_holds_the_program_or_a_parameter() {
+    let text = std::fs::read(crate::tool::programs().join("softmax.mg")).unwrap();
+    let outcome = tool_with(&["run", "-", "--device", "host", "--input", "x=-"], &text);
+    outcome.fails(2, &["standard input (`-`) holds the program"]);
+}

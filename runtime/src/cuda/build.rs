@@ -39,9 +39,8 @@ pub(super) fn load(
     exec.upload(&cuda.stream).during("uploading the CUDA graph")?;
     cuda.stream.synchronize().during("uploading the CUDA graph")?;
 
-    let staging = Staging::new(&cuda.context, &plan);
     Ok(CudaExecutable {
-        staging: staging.during("allocating pinned memory for inputs")?,
+        staging: Staging::new(&cuda.context, &plan),
         bound: bound_inputs(&plan),
         retired: Vec::new(),
         cost: ReplayCost::default(),

@@ -8,6 +8,9 @@ use std::sync::Arc;
 /// How many replays may be under way before the host waits for the oldest one's copy.
 const BLOCKS: usize = 4;
 
+/// The most pinned memory that several blocks may take together; above it there are two.
+const PINNED: usize = 64 << 20;
+
 /// Neighbours with a smaller gap are copied together, gap and all, where buffers are aligned to it: then nothing of
 /// another input lies in the gap.
 const GAP: usize = ALIGNMENT as usize;
@@ -19,8 +22,14 @@ struct Block {
     used: bool,
 }
 
-/// The staging memory of one executable.
+/// The staging memory of one executable. Blocks are allocated when they are first needed, so inputs that are always
+/// arrays on the device take no pinned memory.
 pub(super) struct Staging {
+    context: Arc<Context>,
+    /// Bytes of a block.
+    bytes: usize,
+    /// How many blocks there may be.
+    most: usize,
     blocks: Vec<Block>,
     /// The block that is being filled.
     current: usize,
@@ -40,25 +49,22 @@ pub(super) struct Flushed {
 
 impl Staging {
     /// Staging for the plan's region of inputs.
-    pub(super) fn new(context: &Arc<Context>, plan: &Plan) -> Result<Staging, DriverError> {
+    pub(super) fn new(context: &Arc<Context>, plan: &Plan) -> Staging {
         let bytes = plan.region_bytes(Region::Inputs) as usize;
         let mut inputs = plan.buffers.iter().filter(|b| b.region == Region::Inputs);
         let gap = if inputs.all(|b| b.offset.is_multiple_of(ALIGNMENT)) { GAP - 1 } else { 0 };
-        let count = if bytes == 0 { 0 } else { BLOCKS };
-        let block =
-            |_| Ok(Block { memory: PinnedMemory::new(context, bytes)?, copied: Event::new(context)?, used: false });
-        Ok(Staging {
-            blocks: (0..count).map(block).collect::<Result<_, DriverError>>()?,
-            current: 0,
-            gap,
-            filled: Vec::new(),
-        })
+        let most = if bytes <= PINNED / BLOCKS { BLOCKS } else { 2 };
+        Staging { context: context.clone(), bytes, most, blocks: Vec::new(), current: 0, gap, filled: Vec::new() }
     }
 
     /// Puts bytes at an offset of the region. Returns whether the host had to wait for an earlier replay's copy.
     pub(super) fn put(&mut self, offset: usize, bytes: &[u8]) -> Result<bool, DriverError> {
         if bytes.is_empty() {
             return Ok(false);
+        }
+        if self.current == self.blocks.len() {
+            let memory = PinnedMemory::new(&self.context, self.bytes)?;
+            self.blocks.push(Block { memory, copied: Event::new(&self.context)?, used: false });
         }
         let block = &mut self.blocks[self.current];
         let mut waited = false;
@@ -89,7 +95,7 @@ impl Staging {
         match result {
             Ok(flushed) => {
                 self.blocks[self.current].used = true;
-                self.current = (self.current + 1) % self.blocks.len();
+                self.current = (self.current + 1) % self.most;
                 Ok(flushed)
             }
             Err(error) => {

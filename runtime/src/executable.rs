@@ -14,6 +14,8 @@ use std::sync::Arc;
 /// A plan that is loaded on a device. `Send`, not `Sync`: replays of one executable never overlap.
 pub struct Executable {
     device: Device,
+    /// The device's place, kept because every replay that is fed an output compares it.
+    place: String,
     plan: Arc<Plan>,
     backend: Box<dyn ExecutableBackend>,
     /// One view an output, then one a probe, so that reading needs no search.
@@ -26,7 +28,8 @@ impl Executable {
     pub(crate) fn new(device: Device, plan: Arc<Plan>, backend: Box<dyn ExecutableBackend>) -> Executable {
         let values = plan.outputs.iter().chain(&plan.probes);
         let views = values.map(|v| backend.view(v.slot, v.spec.bytes().unwrap_or(0))).collect();
-        Executable { device, plan, backend, views, cost: ReplayCost::default(), not_sync: PhantomData }
+        let place = device.place();
+        Executable { device, place, plan, backend, views, cost: ReplayCost::default(), not_sync: PhantomData }
     }
 
     /// The device it runs on.
@@ -104,14 +107,16 @@ impl Executable {
 
     /// An output of another executable feeds this one if both are on one device.
     fn check_place(&self, name: &str, spec: &Spec, view: Option<&View>) -> Result<(), Error> {
-        let place = self.device.place();
         match view {
-            Some(view) if *view.place == *place => Ok(()),
+            Some(view) if *view.place == *self.place => Ok(()),
             Some(view) => Err(Error::Input {
                 what: "input",
                 name: name.to_string(),
                 expected: spec.clone(),
-                found: format!("an output on {}, and this is {place}: copy it out, `output.to_array()?`", view.place),
+                found: format!(
+                    "an output on {}, and this is {}: copy it out, `output.to_array()?`",
+                    view.place, self.place
+                ),
             }),
             None => Err(Error::Internal("a source that this runtime does not know".into())),
         }

@@ -41,8 +41,8 @@ pub fn compile_with(
 ///
 /// # Errors
 /// [`Error::Verify`] for a graph that breaks an invariant, [`Error::Rejected`] for what no CUDA graph can hold,
-/// [`Error::TooManyNodes`] for a program with more launches than a plan may have, what the toolchain refuses, and [`Error::Internal`] and
-/// [`Error::Plan`] for defects of this crate.
+/// [`Error::TooManyNodes`] for a program with more launches than a plan may have, [`Error::TooMuchMemory`] for one whose
+/// sizes overflow, what the toolchain refuses, and [`Error::Internal`] and [`Error::Plan`] for defects of this crate.
 pub fn compile_timed(
     graph: &Graph,
     target: &Target,

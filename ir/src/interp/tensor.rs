@@ -115,51 +115,24 @@ fn read<T: bytemuck::Pod>(bytes: &[u8]) -> Result<Vec<T>, EvalError> {
     Ok(elements)
 }
 
+/// Runs `$body` with `$x` as the typed slice of elements, for the named variants of `Data`; other arms follow.
+macro_rules! match_data {
+    ($data:expr, $x:ident => $body:expr; $($variant:ident)*; $($other:tt)*) => {
+        match $data {
+            $($crate::interp::Data::$variant(cells) => {
+                let $x = cells.as_slice();
+                $body
+            })*
+            $($other)*
+        }
+    };
+}
+pub(super) use match_data;
+
 /// Runs `$body` with `$x` as the typed slice of elements, whatever their type.
 macro_rules! with_any {
     ($data:expr, $x:ident => $body:expr) => {
-        match $data {
-            $crate::interp::Data::Bool(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::I8(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::U8(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::I32(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::U32(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::I64(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::F16(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::BF16(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::F32(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::F64(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-        }
+        $crate::interp::tensor::match_data!($data, $x => $body; Bool I8 U8 I32 U32 I64 F16 BF16 F32 F64;)
     };
 }
 pub(super) use with_any;
@@ -167,45 +140,11 @@ pub(super) use with_any;
 /// [`with_any`] for numbers; a `bool` is an error of the graph.
 macro_rules! with_number {
     ($data:expr, $x:ident => $body:expr) => {
-        match $data {
+        $crate::interp::tensor::match_data!(
+            $data, $x => $body;
+            I8 U8 I32 U32 I64 F16 BF16 F32 F64;
             $crate::interp::Data::Bool(_) => Err($crate::interp::EvalError::dtype($crate::DType::Bool)),
-            $crate::interp::Data::I8(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::U8(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::I32(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::U32(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::I64(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::F16(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::BF16(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::F32(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-            $crate::interp::Data::F64(cells) => {
-                let $x = cells.as_slice();
-                $body
-            }
-        }
+        )
     };
 }
 pub(super) use with_number;

@@ -152,47 +152,17 @@ pub(super) use with_number;
 /// Runs `$body` with `$T` as the element type of a dtype.
 macro_rules! with_dtype {
     ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::interp::tensor::with_dtype!(
+            @arms $dtype, $T => $body;
+            Bool bool, I8 i8, U8 u8, I32 i32, U32 u32, I64 i64, F16 half::f16, BF16 half::bf16, F32 f32, F64 f64
+        )
+    };
+    (@arms $dtype:expr, $T:ident => $body:expr; $($variant:ident $element:ty),*) => {
         match $dtype {
-            $crate::DType::Bool => {
-                type $T = bool;
+            $($crate::DType::$variant => {
+                type $T = $element;
                 $body
-            }
-            $crate::DType::I8 => {
-                type $T = i8;
-                $body
-            }
-            $crate::DType::U8 => {
-                type $T = u8;
-                $body
-            }
-            $crate::DType::I32 => {
-                type $T = i32;
-                $body
-            }
-            $crate::DType::U32 => {
-                type $T = u32;
-                $body
-            }
-            $crate::DType::I64 => {
-                type $T = i64;
-                $body
-            }
-            $crate::DType::F16 => {
-                type $T = half::f16;
-                $body
-            }
-            $crate::DType::BF16 => {
-                type $T = half::bf16;
-                $body
-            }
-            $crate::DType::F32 => {
-                type $T = f32;
-                $body
-            }
-            $crate::DType::F64 => {
-                type $T = f64;
-                $body
-            }
+            })*
         }
     };
 }

@@ -9,8 +9,13 @@
 #define __device__
 #define __host__
 #define __constant__
-// Not inline in its thunk, which the compiler does not instrument.
+// Not inline in its thunk, which the compiler does not instrument, and not left out where the compiler sees no effect: a
+// kernel may be there for its faults.
+#if defined(__clang__)
 #define __global__ __attribute__((noinline))
+#else
+#define __global__ __attribute__((noipa))
+#endif
 #define __forceinline__ inline
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)

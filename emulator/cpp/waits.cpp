@@ -20,7 +20,7 @@ void describe_block(Text& text, const Block& block) {
             text.add("wait ").add_hex(fiber.pc).add(end == first + 1 ? " thread " : " threads ").add(first);
             if (end > first + 1) text.add("..").add(end - 1);
             text.add(" of block ").add(block.index);
-            text.add(fiber.state == State::Spinning ? " spin in " : " wait at ").add(fiber.call).add("\n");
+            text.add(fiber.state == State::Spinning ? " in " : " at ").add(fiber.call).add("\n");
         }
         first = end;
     }

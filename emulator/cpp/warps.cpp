@@ -30,14 +30,10 @@ enum Kind {
     ReduceXor,
 };
 
-[[noreturn]] void report_warp(const char* kind, const Fiber& fiber, Text& message) {
+[[noreturn]] void report_warp(const char* kind, const Fiber& fiber, const Text& message) {
     Text text;
     text.add("message ").add(fiber.call).add(" of lane ").add(fiber.thread % WARP).add(": ");
-    message.add("\n");
-    for (size_t i = 0; i < message.size(); ++i) {
-        const char c[2] = {message.data()[i], 0};
-        text.add(c);
-    }
+    text.add(message).add("\n");
     describe_waits(text);
     report_text(kind, fiber.pc, &fiber, text);
 }

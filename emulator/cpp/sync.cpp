@@ -116,7 +116,7 @@ void give(Accesses& to, int order, bool goes_on) {
     }
     to.publisher = joins ? 0 : me.id + 1;
     to.stored = now;
-    if (order & RELEASE) threads.tick(me);
+    threads.tick(me);  // what it does from now on is later than what a reader of the value may rely on
 }
 
 }  // namespace

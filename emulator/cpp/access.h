@@ -39,7 +39,8 @@ inline void step() {
 }
 
 inline bool on_stack(const void* p, uint64_t bytes) {
-    return p >= current->stack_low && (const char*)p + bytes <= current->stack_high;
+    uint64_t size = uint64_t(current->stack_high - current->stack_low), offset = uint64_t((const char*)p - current->stack_low);
+    return offset < size && bytes <= size - offset;
 }
 
 // The states of the words that an aligned access of N bytes touches, and which of their bits are its bytes.
@@ -53,6 +54,7 @@ template <>
 struct States<16> { using Type = uint32_t; };
 
 inline void record(const Region& region, Cell& cell, unsigned mask, const Attempt& attempt) {
+    bool whole_again = mask == 0xf && attempt.op == Op::Write && cell.more & SPLIT;
     for_cells(*region.area, cell, mask, [&](Cell& part) {
         switch (attempt.op) {
             case Op::Read: return record_read(*region.area, part, attempt, region.shared);
@@ -60,6 +62,7 @@ inline void record(const Region& region, Cell& cell, unsigned mask, const Attemp
             default: return access_atomically(*region.area, part, attempt, region.shared);
         }
     });
+    if (whole_again) region.area->merge(cell);
 }
 
 inline bool reads(Op op) { return op == Op::Read || op == Op::AtomicRead; }

@@ -16,7 +16,7 @@ namespace emu::check {
 // A pointer that counts references. The child has one OS thread, so plain integers do.
 template <class T>
 class Ref {
-  public:
+public:
     Ref() = default;
     explicit Ref(T* to) : to(to) { to->references++; }
     Ref(const Ref& other) : to(other.to) {
@@ -35,7 +35,7 @@ class Ref {
     explicit operator bool() const { return to != nullptr; }
     bool unique() const { return to && to->references == 1; }
 
-  private:
+private:
     T* to = nullptr;
 };
 
@@ -64,7 +64,7 @@ struct Stamp {
 
 // Builds the join of clocks. Rows that only the join refers to are changed in place, all others are copied first.
 class Join {
-  public:
+public:
     explicit Join(unsigned threads) : threads(threads) {}
     // Goes on from a clock, whose rows are reused when nobody else has it.
     Join(unsigned threads, Ref<Clock> from);
@@ -73,7 +73,7 @@ class Join {
     void add(const Stamp& stamp);
     Ref<Clock> done();
 
-  private:
+private:
     unsigned threads;  // counters of a row
     std::vector<Ref<Row>> rows;
 

@@ -37,8 +37,13 @@ void set_states(Area& area, const Copy& copy, bool pending, bool written) {
 
 void Copies::issue(const Copy& copy, uintptr_t pc) {
     access_anyhow({copy.from, copy.valid, Op::Read, pc});
-    access_anyhow({copy.to, copy.bytes, Op::Write, pc});
-    set_states(*places.find_byte(copy.to)->area, copy, true, false);
+    const Attempt write = {copy.to, copy.bytes, Op::Write, pc};
+    access_anyhow(write);
+    const Region* target = places.find_byte(copy.to);
+    if (!target || !target->shared) {
+        out_of_bounds(write, places.describe(copy.to, Op::Write), "the target of an asynchronous copy is not shared memory");
+    }
+    set_states(*target->area, copy, true, false);
     if (source_writable(copy)) copies_from_writable++;
     under_way[current->block->slot][copy.to] = copy;
     threads.tick(*threads.me);
@@ -108,7 +113,7 @@ void Copies::check_sources(const Attempt& attempt) {
 void check_copy_sources(const Attempt& attempt) { copies.check_sources(attempt); }
 
 void async_issued(void* to, const void* from, unsigned bytes, unsigned valid, uintptr_t pc) {
-    if (!current) return;
+    if (!current || bytes == 0) return;
     step();
     const Thread& me = *threads.me;
     Mark mark = {me.id, me.counter, uint32_t(pc)};

@@ -25,7 +25,7 @@ struct Region {
 };
 
 class Places {
-  public:
+public:
     void begin_launch();
     void end_launch();
     // The shared regions are those of this resident block from now on.
@@ -42,7 +42,7 @@ class Places {
     // `PARAM i OFFSET`, `SHARED NAME OFFSET` or `WILD HEX`.
     std::string describe(const char* p, Op op) const;
 
-  private:
+private:
     static constexpr unsigned GUESSES = 256;
     static constexpr int64_t NEAR = 4096;
 

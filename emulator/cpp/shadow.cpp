@@ -116,13 +116,10 @@ Split& Area::split(Cell& cell) {
     return split;
 }
 
-// Makes it the cell of a word again; what its bytes knew is lost.
 void Area::merge(Cell& cell) {
-    for (Cell& byte : splits[cell.more & ~SPLIT].bytes) {
-        if (byte.more) drop_accesses(byte);
-    }
-    splits.put_back(cell.more & ~SPLIT);
-    cell.more = 0;
+    uint32_t place = cell.more & ~SPLIT;
+    cell = splits[place].bytes[0];
+    splits.put_back(place);
 }
 
 Area* Shadow::segment(const void* p) {

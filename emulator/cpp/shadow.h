@@ -53,7 +53,7 @@ struct Split {
 // Things with stable addresses that are used again. Place 0 stays empty.
 template <class T>
 class Pool {
-  public:
+public:
     T& operator[](uint32_t place) { return items[place]; }
     uint32_t take(Cell* owner) {
         if (free.empty()) {
@@ -71,13 +71,13 @@ class Pool {
     }
     std::deque<T> items = std::deque<T>(1);
 
-  private:
+private:
     std::vector<uint32_t> free;
 };
 
 // The shadow of one contiguous piece of memory.
 class Area {
-  public:
+public:
     char* start = nullptr;  // a multiple of 16
     uint64_t bytes = 0;
     Cell* cells = nullptr;
@@ -100,12 +100,13 @@ class Area {
     Accesses& take_accesses(Cell& cell);
     void drop_accesses(Cell& cell);
     Split& split(Cell& cell);
+    // Makes a split word whole again: all its bytes were just written by one access.
     void merge(Cell& cell);
 };
 
 // All areas. A shared area stands at the address that every block sees, once for each place of a resident block.
 class Shadow {
-  public:
+public:
     std::vector<Area*> segments;
     Area shared[MAX_RESIDENT];
 

@@ -49,7 +49,7 @@ struct Thread {
 };
 
 class Threads {
-  public:
+public:
     uint32_t launch_base = 1;
     unsigned stride = 0;
     Thread* me = nullptr;
@@ -80,7 +80,7 @@ class Threads {
     // A read, by this thread or ordered before it, of a value that was stored after the access of `mark`; or null.
     const Seen* saw(const Mark& mark);
 
-  private:
+private:
     uint32_t highest = 1;
     std::vector<uint32_t> nothing;
     std::vector<Thread> slots[MAX_RESIDENT];

@@ -53,7 +53,8 @@ pub use element::Element;
 pub use elementwise::{Domain, Elementwise};
 pub use error::{DeviceError, DeviceErrorKind, Error};
 pub use finding::{
-    AccessKind, Finding, FindingKind, InnerLine, KernelLine, KernelThread, MemoryKind, MemoryPlace, OtherAccess, Touch, Wait,
+    AccessKind, Finding, FindingKind, InnerLine, KernelLine, KernelThread, MemoryKind, MemoryPlace, OtherAccess, Touch,
+    Wait,
 };
 pub use graph::{Binding, Graph, Node, NodeId, Output, OutputKind, Param, ParamKind, Type, ValueId, ValueMap};
 pub use infer::{InferError, Types, infer};

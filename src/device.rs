@@ -1,11 +1,11 @@
 //! `Device`: compiles traced programs for where they will run.
 
-use crate::{Array, Error, Executable, Form, HostOptions, Options, Program, Target};
+use crate::{Array, EmulatorOptions, Error, Executable, Form, HostOptions, Options, Program, Target};
 use monograph_ir::plan::{Plan, PlanError, Value};
 use monograph_ir::{Graph, OutputKind, ParamKind};
 use std::fmt;
 
-/// The host, or one GPU. Cheap to clone; clones are the same device.
+/// The host, the emulator, or one GPU. Cheap to clone; clones are the same device.
 ///
 /// Executables of one device run in the order of their replays.
 #[derive(Clone)]
@@ -39,6 +39,38 @@ impl Device {
     /// The host with choices that find wrong plans: shuffled launches, a poisoned arena.
     pub fn host_with(options: HostOptions) -> Device {
         Device(monograph_runtime::Device::host_with(options))
+    }
+
+    /// The emulator: executes the kernels' CUDA C++ on the CPU, and checks every access to memory: races, bounds, bytes
+    /// that nobody wrote, barriers that not all threads reach. Slow; needs a C++ compiler, and no GPU. What is wrong
+    /// with a kernel is an [`Error::Finding`] of the replay, and says where.
+    ///
+    /// Compiled kernels are kept in the user's cache, as those for a GPU are.
+    ///
+    /// ```no_run
+    /// // Not run as a test, because it needs a C++ compiler.
+    /// use monograph::prelude::*;
+    ///
+    /// let program = trace(|x| (x * 2.0).relu(), f32::spec([3]))?;
+    /// let mut exe = Device::emulated()?.compile(&program)?;
+    /// let y = exe.replay(&Array::from_slice([3], &[1.0f32, -2.0, 3.0])?)?;
+    /// assert_eq!(y.to_vec::<f32>()?, [2.0, 0.0, 6.0]);
+    /// # Ok::<(), monograph::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Toolchain`] where there is no C++ compiler, with how to get one; [`Error::Device`] on a machine that the
+    /// emulator does not know; [`Error::Io`] where the cache's folder cannot be made.
+    pub fn emulated() -> Result<Device, Error> {
+        monograph_runtime::Device::emulated().map(Device)
+    }
+
+    /// The emulator with choices: the order of threads and launches, without checks, another time limit.
+    ///
+    /// # Errors
+    /// As [`Device::emulated`].
+    pub fn emulated_with(options: EmulatorOptions) -> Result<Device, Error> {
+        monograph_runtime::Device::emulated_with(options).map(Device)
     }
 
     /// Compiles a program with the default options and loads it: plans all memory, generates and compiles the
@@ -87,7 +119,7 @@ impl Device {
         self.0.target()
     }
 
-    /// Where arrays of this device lie: `host`, `cuda:0`.
+    /// Where arrays of this device lie: `host`, `emulated`, `cuda:0`.
     pub fn place(&self) -> String {
         self.0.place()
     }
@@ -100,6 +132,11 @@ impl Device {
     /// Whether it is the host.
     pub fn is_host(&self) -> bool {
         self.0.is_host()
+    }
+
+    /// Whether it is the emulator.
+    pub fn is_emulated(&self) -> bool {
+        self.0.is_emulated()
     }
 }
 

@@ -40,11 +40,15 @@ pub use monograph_compiler::diagnostics;
 pub use monograph_compiler::trace::*;
 pub use monograph_derive::Tree;
 pub use monograph_ir::{
+    AccessKind, Finding, FindingKind, InnerLine, KernelLine, KernelThread, MemoryKind, MemoryPlace, OtherAccess, Touch,
+    Wait,
+};
+pub use monograph_ir::{
     Array, ArrayError, Bind, Binding, Code, DType, Data, Diagnostic, Entry, Error, Form, HasSpec, InputSpec, Leaf,
     Origin, Outputs, Path, Scalar, Shape, Signature, Source, Spec, Target, Tree, leaves, map, paths, try_map,
 };
 pub use monograph_ir::{Element, Storage};
-pub use monograph_runtime::{HostOptions, Output, ReplayCost};
+pub use monograph_runtime::{EmulatorOptions, HostOptions, Output, ReplayCost, Schedule, UnknownSchedule};
 pub use tree_ext::TreeExt;
 
 /// The 16-bit floats, as Rust types: `monograph::f16::spec([3])`.

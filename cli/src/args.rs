@@ -2,6 +2,7 @@
 
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use monograph_compiler::Options;
+use monograph_runtime::{EmulatorOptions, Schedule};
 use std::path::PathBuf;
 
 /// Checks, compiles and runs tensor programs that become one CUDA graph.
@@ -31,12 +32,13 @@ Examples:
   monograph check scale.mg                              is it a program that can be one CUDA graph?
   monograph run scale.mg --input x=x.npy --input by=2   run it, on a GPU if there is one
   monograph run scale.mg --random 1 --out results       on random inputs, outputs into results/*.npy
+  monograph run scale.mg --random 1 --device emulate    the kernels on the CPU, every access to memory checked
   monograph compile scale.mg                            what it compiles to: launches, memory, kernels
   monograph compile scale.mg --emit cuda --target sm_80
   monograph explain MG0301                              what an error means and what to do
   monograph doctor                                      is everything there that a GPU needs?
 
-Exit codes: 0 fine, 1 the program is rejected, 2 wrong usage or environment.";
+Exit codes: 0 fine, 1 the program is rejected or a kernel is found to be wrong, 2 wrong usage or environment.";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Color {
@@ -73,11 +75,12 @@ States that are not given start as zeros. Inputs and constants must be given, or
 Examples:
   monograph run mlp.mg --input x=x.npy --constant w=w.npy --out results
   monograph run mlp.mg --random 1 --replays 1000 --device cuda:0
-  monograph run counter.mg --state calls=41 --replays 2 --json")]
+  monograph run counter.mg --state calls=41 --replays 2 --json
+  monograph run mlp.mg --random 1 --device emulate --schedule 7     threads in a random order, drawn from the seed 7")]
     Run(Run),
     /// Explain the code of an error; without a code, list all
     Explain(Explain),
-    /// Look for what a GPU needs: driver, devices, NVRTC, cache
+    /// Look for what a GPU needs (driver, devices, NVRTC, cache) and for what the emulator needs
     Doctor(Doctor),
 }
 
@@ -203,9 +206,11 @@ pub(crate) struct Run {
     /// Random data for every parameter that is not given, states too
     #[arg(long, value_name = "SEED")]
     pub(crate) random: Option<u64>,
-    /// Where to run: best (a GPU if there is one), host, cuda or cuda:NUMBER
+    /// Where to run: best (a GPU if there is one), host, emulate (the kernels on the CPU, checked), cuda or cuda:NUMBER
     #[arg(short, long, default_value = "best", value_parser = place)]
     pub(crate) device: Place,
+    #[command(flatten)]
+    pub(crate) emulation: Emulation,
     /// How often to run
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) replays: u32,
@@ -217,6 +222,37 @@ pub(crate) struct Run {
     /// Answer in JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Choices of the emulator; they are given with `--device emulate` alone.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Emulation {
+    /// The order in which the emulator runs threads: in-order, reverse, or the seed of a random order
+    #[arg(long, value_name = "ORDER", value_parser = schedule)]
+    schedule: Option<Schedule>,
+    /// Let the emulator check barriers and crashes only, which is faster
+    #[arg(long)]
+    unchecked: bool,
+}
+
+impl Emulation {
+    /// The first option that is given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [("--schedule", self.schedule.is_some()), ("--unchecked", self.unchecked)];
+        given.into_iter().find_map(|(name, given)| given.then_some(name))
+    }
+
+    pub(crate) fn options(&self) -> EmulatorOptions {
+        EmulatorOptions {
+            schedule: self.schedule.unwrap_or_default(),
+            checked: !self.unchecked,
+            ..EmulatorOptions::default()
+        }
+    }
+}
+
+fn schedule(text: &str) -> Result<Schedule, String> {
+    text.parse().map_err(|e: monograph_runtime::UnknownSchedule| e.to_string())
 }
 
 #[derive(clap::Args, Debug)]
@@ -240,14 +276,16 @@ pub(crate) struct Doctor {
 pub(crate) enum Place {
     Best,
     Host,
+    Emulator,
     Cuda(u32),
 }
 
 fn place(text: &str) -> Result<Place, String> {
-    let wrong = || "the places are `best`, `host`, `cuda` and `cuda:NUMBER`".to_string();
+    let wrong = || "the places are `best`, `host`, `emulate`, `cuda` and `cuda:NUMBER`".to_string();
     match text {
         "best" => Ok(Place::Best),
         "host" | "cpu" => Ok(Place::Host),
+        "emulate" | "emulated" => Ok(Place::Emulator),
         "cuda" => Ok(Place::Cuda(0)),
         _ => text.strip_prefix("cuda:").and_then(|n| n.parse().ok()).map(Place::Cuda).ok_or_else(wrong),
     }
@@ -281,6 +319,7 @@ mod tests {
     fn places_and_targets_are_read() {
         assert_eq!(place("cuda:3"), Ok(Place::Cuda(3)));
         assert_eq!(place("cuda"), Ok(Place::Cuda(0)));
+        assert_eq!(place("emulate"), Ok(Place::Emulator));
         assert!(place("cuda:-1").is_err() && place("gpu").is_err() && place("").is_err());
         assert_eq!(target("sm_90a"), Ok("sm_90a".into()));
         assert!(target("sm90a").is_err_and(|e| e.contains("did you mean `sm_90a`?")));

@@ -1,7 +1,7 @@
 //! The tool `monograph`: checks, compiles, runs and explains programs written as textual IR.
 //!
-//! Exit codes: 0 is fine, 1 means that the program is rejected, 2 that the usage or the environment is wrong. Results
-//! go to standard output, everything said about them to standard error.
+//! Exit codes: 0 is fine, 1 means that the program is rejected or a kernel is found to be wrong, 2 that the usage or the
+//! environment is wrong. Results go to standard output, everything said about them to standard error.
 
 #![forbid(unsafe_code)]
 

@@ -3,7 +3,7 @@
 use crate::array::ArrayError;
 use crate::plan::PlanError;
 use crate::text::ParseError;
-use crate::{Diagnostic, Spec, VerifyError};
+use crate::{Diagnostic, Finding, Spec, VerifyError};
 use std::fmt;
 
 /// The error of every fallible function that users call.
@@ -92,6 +92,9 @@ pub enum Error {
     /// A device or its driver refused a call.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// A checked execution found a defect of a kernel.
+    #[error(transparent)]
+    Finding(Box<Finding>),
     /// A file cannot be read or written.
     #[error("{path}: {message}")]
     Io {
@@ -112,6 +115,12 @@ pub enum Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<Finding> for Error {
+    fn from(finding: Finding) -> Error {
+        Error::Finding(Box::new(finding))
     }
 }
 

@@ -28,6 +28,7 @@ mod dtype;
 mod element;
 mod elementwise;
 mod error;
+mod finding;
 mod graph;
 mod infer;
 pub mod interp;
@@ -51,6 +52,10 @@ pub use dtype::{DType, UnknownDType};
 pub use element::Element;
 pub use elementwise::{Domain, Elementwise};
 pub use error::{DeviceError, DeviceErrorKind, Error};
+pub use finding::{
+    AccessKind, Finding, FindingKind, InnerLine, KernelLine, KernelThread, MemoryKind, MemoryPlace, OtherAccess, Touch,
+    Wait,
+};
 pub use graph::{Binding, Graph, Node, NodeId, Output, OutputKind, Param, ParamKind, Type, ValueId, ValueMap};
 pub use infer::{InferError, Types, infer};
 pub use literal::Literal;

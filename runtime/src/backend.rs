@@ -6,9 +6,9 @@ use monograph_ir::plan::{Plan, Slot};
 use monograph_ir::{Array, Error, Target};
 use std::sync::Arc;
 
-/// A device: the host, or one GPU.
+/// A device: the host, the emulator, or one GPU.
 pub(crate) trait DeviceBackend: Send + Sync {
-    /// Where arrays of the device lie: `host`, `cuda:0`.
+    /// Where arrays of the device lie: `host`, `emulated`, `cuda:0`.
     fn place(&self) -> String;
 
     /// The name for people: `NVIDIA H200 (cuda:0, sm_90a)`.

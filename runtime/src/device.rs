@@ -1,14 +1,16 @@
 //! `Device`: where plans run.
 
 use crate::backend::DeviceBackend;
+use crate::emulated::Emulated;
 use crate::executable::Executable;
 use crate::host::{Host, HostOptions};
+use monograph_emulator::EmulatorOptions;
 use monograph_ir::plan::{Plan, verify_plan};
 use monograph_ir::{Array, Error, Spec, Target};
 use std::fmt;
 use std::sync::Arc;
 
-/// The host, or one GPU. Cheap to clone; clones are the same device.
+/// The host, the emulator, or one GPU. Cheap to clone; clones are the same device.
 #[derive(Clone)]
 pub struct Device(pub(crate) Arc<dyn DeviceBackend>);
 
@@ -21,6 +23,24 @@ impl Device {
     /// The host with choices for testing plans.
     pub fn host_with(options: HostOptions) -> Device {
         Device(Arc::new(Host::new(options)))
+    }
+
+    /// The emulator: executes the code of the kernels on the CPU, and checks every access to memory. Slow, and needs a
+    /// C++ compiler, but no GPU. What is wrong with a kernel is an [`Error::Finding`] of the replay.
+    ///
+    /// # Errors
+    /// [`Error::Toolchain`] where there is no C++ compiler, with how to get one; [`Error::Device`] on a machine that the
+    /// emulator does not know; [`Error::Io`] where the cache's folder cannot be made.
+    pub fn emulated() -> Result<Device, Error> {
+        Device::emulated_with(EmulatorOptions::default())
+    }
+
+    /// The emulator with choices: the order of threads and launches, without checks, another time limit.
+    ///
+    /// # Errors
+    /// As [`Device::emulated`].
+    pub fn emulated_with(options: EmulatorOptions) -> Result<Device, Error> {
+        Ok(Device(Arc::new(Emulated::new(options)?)))
     }
 
     /// The CUDA device of that number. Who asks twice gets the same device.
@@ -46,7 +66,7 @@ impl Device {
         }
     }
 
-    /// Where arrays of the device lie: `host`, `cuda:0`.
+    /// Where arrays of the device lie: `host`, `emulated`, `cuda:0`.
     pub fn place(&self) -> String {
         self.0.place()
     }
@@ -59,6 +79,11 @@ impl Device {
     /// Whether it is the host.
     pub fn is_host(&self) -> bool {
         self.place() == "host"
+    }
+
+    /// Whether it is the emulator.
+    pub fn is_emulated(&self) -> bool {
+        self.place() == crate::emulated::PLACE
     }
 
     /// What code for this device is generated for.

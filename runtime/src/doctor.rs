@@ -3,6 +3,8 @@
 use crate::Device;
 use crate::driver::{self, Context};
 use crate::nvrtc::{Cache, Nvrtc};
+use monograph_emulator::{Emulator, EmulatorOptions};
+use monograph_ir::Error;
 use std::fs;
 use std::path::PathBuf;
 
@@ -15,6 +17,8 @@ pub struct Report {
     pub devices: Vec<DeviceReport>,
     /// The NVRTC library that is used; or why there is none.
     pub nvrtc: Result<NvrtcReport, String>,
+    /// The C++ compiler that the emulator uses, `g++ 12.2.0`; or why there is no emulator.
+    pub emulator: Result<String, String>,
     /// The folder of compiled programs.
     pub cache: CacheReport,
 }
@@ -63,7 +67,7 @@ impl Report {
     }
 }
 
-/// Looks for driver, devices, NVRTC and cache. Changes nothing, and fails never: what fails is in the report.
+/// Looks for driver, devices, NVRTC, the emulator and cache. Changes nothing, and fails never: what fails is in the report.
 pub fn doctor() -> Report {
     let driver = driver::driver_version().and_then(|version| driver::device_count().map(|count| (version, count)));
     let count = driver.as_ref().map_or(0, |(_, count)| *count);
@@ -71,6 +75,7 @@ pub fn doctor() -> Report {
         driver: driver.map(|(version, _)| version.to_string()).map_err(|error| error.to_string()),
         devices: (0..count).map(device).collect(),
         nvrtc: Nvrtc::find().map(library).map_err(|error| error.to_string()),
+        emulator: emulator().map_err(|error| error.to_string()),
         cache: cache(&Cache::from_env()),
     }
 }
@@ -96,6 +101,11 @@ fn library(nvrtc: &Nvrtc) -> NvrtcReport {
         origin: nvrtc.origin().to_string(),
         architectures: nvrtc.supported_archs().iter().map(|number| format!("sm_{number}")).collect(),
     }
+}
+
+/// Looks for the compiler; nothing is compiled, and nothing kept.
+fn emulator() -> Result<String, Error> {
+    Ok(Emulator::find(EmulatorOptions::default(), None)?.compiler().to_string())
 }
 
 fn cache(cache: &Cache) -> CacheReport {

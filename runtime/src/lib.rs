@@ -13,6 +13,7 @@ mod doctor;
 #[allow(unsafe_code, reason = "the one module that talks to the CUDA libraries")]
 #[allow(dead_code, unused_imports, reason = "a complete layer: some calls serve diagnostics and tests only")]
 mod driver;
+mod emulated;
 mod executable;
 mod host;
 pub mod nvrtc;
@@ -25,5 +26,6 @@ pub use doctor::{CacheReport, DeviceReport, NvrtcReport, Report, doctor};
 pub use driver::{DeviceInfo, DriverError, DriverVersion, device_count, driver_version};
 pub use executable::{Executable, Output};
 pub use host::HostOptions;
+pub use monograph_emulator::{EmulatorOptions, Schedule, UnknownSchedule};
 pub use toolchain::NvrtcToolchain;
 pub use view::View;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// A range of bytes in the memory of an executable. It is good only while the output it came from is borrowed.
 #[derive(Clone)]
 pub struct View {
-    /// The place of the device, `host` or `cuda:0`.
+    /// The place of the device, `host`, `emulated` or `cuda:0`.
     pub(crate) place: Arc<str>,
     /// The memory, as its backend knows it.
     pub(crate) memory: Arc<dyn Any + Send + Sync>,

@@ -1,4 +1,4 @@
-//! `monograph doctor`: what this machine has of what a GPU needs, what is missing, and how to get it.
+//! `monograph doctor`: what this machine has of what a GPU and the emulator need, what is missing, how to get it.
 
 use super::Output;
 use crate::args::Doctor;
@@ -47,6 +47,15 @@ fn to_text(report: &Report) -> String {
             row(&mut text, "cache", true, &content);
         }
     }
+    match &report.emulator {
+        Ok(compiler) => row(
+            &mut text,
+            "emulate",
+            true,
+            &format!("kernels can be checked on the CPU with {compiler}: --device emulate"),
+        ),
+        Err(problem) => row(&mut text, "emulate", false, problem),
+    }
     row(&mut text, "host", true, "the reference interpreter is always there: --device host");
     text.push_str(match report.is_ready() {
         true => "\nPrograms can run on a GPU.\n",
@@ -88,6 +97,7 @@ fn to_json(report: &Report) -> String {
         "driver": outcome(report.driver.as_ref().map(|version| json!({ "cuda": version }))),
         "devices": devices,
         "nvrtc": outcome(nvrtc),
+        "emulator": outcome(report.emulator.as_ref().map(|compiler| json!({ "compiler": compiler }))),
         "cache": {
             "folder": cache.folder.as_ref().map(|f| f.display().to_string()),
             "programs": cache.programs,

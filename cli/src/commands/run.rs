@@ -25,6 +25,9 @@ pub(super) fn run(args: &Run) -> Result<Output, Failure> {
     if args.file.as_os_str() == "-" && args.inputs.iter().any(|i| i.ends_with("=-")) {
         return Err(Failure::usage("standard input (`-`) holds the program, so no parameter can be read from it"));
     }
+    if let Some(option) = args.emulation.given().filter(|_| args.device != Place::Emulator) {
+        return Err(Failure::usage(format!("`{option}` is for the emulator")).help("add `--device emulate`"));
+    }
     let values = Values::new(graph, &args.inputs, args.random)?;
     if !values.zeroed.is_empty() {
         let names = listed(values.zeroed.iter().map(String::as_str));
@@ -37,15 +40,16 @@ pub(super) fn run(args: &Run) -> Result<Output, Failure> {
     let device = match args.device {
         Place::Best => Device::best(),
         Place::Host => Device::host(),
+        Place::Emulator => Device::emulated_with(args.emulation.options()).map_err(no_emulator)?,
         Place::Cuda(number) => Device::cuda(number).map_err(no_device)?,
     };
     let options = args.tuning.options();
     let plan =
         monograph_compiler::compile(graph, &device.target(), &options).map_err(|error| program.failure(error))?;
-    if device.is_host() {
+    if device.is_host() || device.is_emulated() {
         let regions = [Region::Arena, Region::Inputs, Region::Constants, Region::States];
         let bytes = regions.iter().fold(parameters, |sum, &r| sum.saturating_add(plan.region_bytes(r)));
-        memory::check("running the program on the host", bytes)?;
+        memory::check("running the program without a GPU", bytes)?;
     }
     let (executable, times) = replay(&device, plan, &values, args.replays)?;
     let mut results = collect(&executable)?;
@@ -54,6 +58,10 @@ pub(super) fn run(args: &Run) -> Result<Output, Failure> {
     }
     let report = Report { device: device.describe(), times, results };
     Ok(if args.json { report.json()? } else { report.text()? }.into())
+}
+
+fn no_emulator(error: Error) -> Failure {
+    Failure::from(error).help("`--device host` runs the program through the interpreter and needs no compiler")
 }
 
 fn no_device(error: Error) -> Failure {

@@ -100,7 +100,7 @@ fn codes_are_explained() {
 #[test]
 fn the_doctor_reports_every_part_and_the_exit_code_agrees() {
     let text = tool(&["doctor"]);
-    for part in ["driver", "NVRTC", "cache", "host"] {
+    for part in ["driver", "NVRTC", "cache", "emulate", "host"] {
         assert!(text.out.contains(part), "{}", text.out);
     }
     let outcome = tool(&["doctor", "--json"]);
@@ -108,6 +108,7 @@ fn the_doctor_reports_every_part_and_the_exit_code_agrees() {
     assert_eq!(json["ok"].as_bool().unwrap(), outcome.code == 0);
     assert_eq!(text.code, outcome.code);
     assert!(outcome.code == 0 || outcome.code == 2);
+    assert!(json["emulator"]["compiler"].is_string() || json["emulator"]["problem"].is_string(), "{json}");
     let problem = |value: &serde_json::Value| value["problem"].is_string();
     let missing = problem(&json["driver"]) || problem(&json["nvrtc"]);
     assert!(outcome.code == 2 || !missing, "{json}");

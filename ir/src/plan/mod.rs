@@ -6,8 +6,10 @@
 //! same plan runs on a GPU as machine code and on the host through the interpreter. [`verify_plan`] proves from the
 //! plan alone that replaying it in any order that respects the edges computes what the bodies say.
 
+mod order;
 mod verify;
 
+pub use order::Orders;
 pub use verify::verify_plan;
 
 use crate::{Binding, Graph, Origin, Shape, Spec, Target};

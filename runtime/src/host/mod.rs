@@ -5,13 +5,12 @@
 //! launches in a random order that the edges allow, in an arena full of NaN.
 
 mod memory;
-mod order;
 
 use crate::backend::{Bytes, DeviceBackend, ExecutableBackend};
 use crate::{BareLaunches, ReplayCost, View};
 use memory::Memory;
 use monograph_ir::interp::{self, EvalError, Tensor};
-use monograph_ir::plan::{Plan, Region, Slot, Work};
+use monograph_ir::plan::{Orders, Plan, Region, Slot, Work};
 use monograph_ir::{Array, DeviceError, DeviceErrorKind, Error, Spec, Target};
 use std::any::Any;
 use std::borrow::Cow;
@@ -70,7 +69,7 @@ impl DeviceBackend for Host {
         Ok(Box::new(HostExecutable {
             bound: vec![None; plan.buffers.len()],
             memory: Arc::new(Mutex::new(memory)),
-            orders: order::Orders::new(&plan, self.options.shuffle),
+            orders: Orders::new(&plan, self.options.shuffle),
             poison: self.options.poison,
             cost: ReplayCost::default(),
             plan,
@@ -84,7 +83,7 @@ struct HostExecutable {
     memory: Arc<Mutex<Memory>>,
     /// The array of each bound buffer.
     bound: Vec<Option<Array>>,
-    orders: order::Orders,
+    orders: Orders,
     poison: bool,
     cost: ReplayCost,
 }

@@ -1,9 +1,10 @@
-//! In which order the host runs the launches of a plan.
+//! In which order devices that run one launch at a time run the launches of a plan.
 
-use monograph_ir::plan::Plan;
+use super::Plan;
 
-/// A source of orders that respect the edges: the plan's own, or random ones.
-pub(super) struct Orders {
+/// A source of orders that respect the edges: the plan's own, or random ones, another at each replay.
+#[derive(Clone, Debug)]
+pub struct Orders {
     /// State of the generator, where orders are random.
     random: Option<u64>,
     /// For each launch, who waits for it.
@@ -13,7 +14,8 @@ pub(super) struct Orders {
 }
 
 impl Orders {
-    pub(super) fn new(plan: &Plan, seed: Option<u64>) -> Orders {
+    /// Orders of this plan: its own without a seed, random ones drawn from the seed.
+    pub fn new(plan: &Plan, seed: Option<u64>) -> Orders {
         let mut successors = vec![Vec::new(); plan.launches.len()];
         let mut waits = vec![0; plan.launches.len()];
         if seed.is_some() {
@@ -25,8 +27,8 @@ impl Orders {
         Orders { random: seed, successors, waits }
     }
 
-    /// The order of the next replay.
-    pub(super) fn next(&mut self, plan: &Plan) -> Vec<usize> {
+    /// The order of the next replay of the plan it was made for, as positions in [`Plan::launches`].
+    pub fn next(&mut self, plan: &Plan) -> Vec<usize> {
         let Some(mut state) = self.random else {
             return (0..plan.launches.len()).collect();
         };

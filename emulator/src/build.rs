@@ -1,0 +1,238 @@
+//! Building executables: the runtime and programs, each unit compiled once and kept, units in parallel.
+
+use crate::compiler::{Compiler, Unit};
+use crate::image::{self, Image};
+use crate::lines::PROGRAM;
+use crate::sources;
+use crate::store::{Key, Store, failed, temporary_in};
+use monograph_ir::Error;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// The most dynamic shared memory that any CUDA device gives to a block: room for it is there in every executable
+/// that uses some.
+pub(crate) const DYNAMIC_BYTES: u64 = 227 << 10;
+
+/// A program to compile.
+pub(crate) struct Source<'a> {
+    /// Its name for messages.
+    pub(crate) name: &'a str,
+    /// CUDA C++.
+    pub(crate) text: &'a str,
+    /// The kernels in it that will be launched.
+    pub(crate) symbols: Vec<&'a str>,
+}
+
+/// A built executable.
+#[derive(Debug)]
+pub(crate) struct Executable {
+    pub(crate) path: PathBuf,
+    pub(crate) image: Image,
+}
+
+/// One thing to compile.
+struct Job {
+    /// For messages.
+    what: String,
+    unit: Unit,
+    /// The file's name.
+    file: String,
+    text: String,
+}
+
+/// Compiles what is not in the store, and links.
+pub(crate) fn build(
+    compiler: &Compiler,
+    store: &Store,
+    checked: bool,
+    programs: &[Source<'_>],
+) -> Result<Executable, Error> {
+    for symbol in programs.iter().flat_map(|p| &p.symbols) {
+        check_symbol(symbol)?;
+    }
+    let runtime: Vec<Job> = sources::units()
+        .map(|(file, text)| Job {
+            what: format!("its own file {file}"),
+            unit: Unit::Runtime,
+            file: file.into(),
+            text: text.into(),
+        })
+        .collect();
+    let programs_jobs: Vec<Job> = programs
+        .iter()
+        .map(|p| Job {
+            what: format!("the program `{}`", p.name),
+            unit: Unit::Program,
+            file: "unit.cpp".into(),
+            text: unit(p),
+        })
+        .collect();
+    let jobs: Vec<&Job> = programs_jobs.iter().chain(&runtime).collect();
+    let folder = unpack()?;
+    let mut objects = compile(compiler, store, checked, folder.path(), &jobs)?;
+    let (of_programs, of_runtime) = objects.split_at(programs_jobs.len());
+    let dynamic = dynamic(of_programs, of_runtime)?;
+    if !dynamic.is_empty() {
+        let job = Job {
+            what: "the definition of dynamic shared memory".into(),
+            unit: Unit::Assembly,
+            file: "dynamic.s".into(),
+            text: definition(&dynamic),
+        };
+        objects.extend(compile(compiler, store, checked, folder.path(), &[&job])?);
+    }
+    let mut key = Key::new("executable");
+    key.add(compiler.identity());
+    let mut paths: Vec<&Path> = Vec::new();
+    for object in &objects {
+        // The name of an object is the hash of everything in it.
+        key.add(object.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default());
+        // Equal programs, or two that differ in name alone, are one object.
+        if !paths.contains(&object.as_path()) {
+            paths.push(object);
+        }
+    }
+    let path = store.file(&key.name("exe"), |path| compiler.link(&paths, path))?;
+    let bytes = fs::read(&path).map_err(|e| failed(&path, &e))?;
+    let kernels: Vec<&str> = programs.iter().flat_map(|p| p.symbols.iter().copied()).collect();
+    let image = Image::read(&bytes, dynamic.first().map(String::as_str), &kernels)?;
+    Ok(Executable { path, image })
+}
+
+/// Kernels are named to the compiler and to the child, so their names must be names.
+fn check_symbol(symbol: &str) -> Result<(), Error> {
+    let starts = symbol.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if starts && symbol.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        return Ok(());
+    }
+    Err(Error::Toolchain { message: format!("`{symbol}` is no name that a kernel can have in CUDA C++") })
+}
+
+/// The translation unit of a program.
+fn unit(program: &Source<'_>) -> String {
+    let registrations: String = program.symbols.iter().map(|s| format!("EMU_KERNEL({s})\n")).collect();
+    let text = program.text;
+    format!("#include \"cuda.h\"\n#line 1 \"{PROGRAM}\"\n{text}\n#line 1 \"kernels\"\n{registrations}")
+}
+
+/// A folder with all C++ files of the runtime.
+fn unpack() -> Result<tempfile::TempDir, Error> {
+    let folder = temporary_in(&std::env::temp_dir())?;
+    for (name, text) in sources::FILES {
+        let file = folder.path().join(name);
+        fs::write(&file, text).map_err(|e| failed(&file, &e))?;
+    }
+    Ok(folder)
+}
+
+/// The objects of these jobs, in their order: from the store, or compiled on all cores.
+fn compile(
+    compiler: &Compiler,
+    store: &Store,
+    checked: bool,
+    headers: &Path,
+    jobs: &[&Job],
+) -> Result<Vec<PathBuf>, Error> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<PathBuf, Error>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let at = jobs.iter().position(|j| std::ptr::eq(*j, *job)).unwrap_or_default();
+            let result = object(compiler, store, checked, headers, job);
+            *results[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, |n| n.get()).min(jobs.len());
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    results
+        .into_iter()
+        .map(|r| r.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+        .map(|r| r.unwrap_or_else(|| Err(Error::Internal("a unit was never compiled".into()))))
+        .collect()
+}
+
+/// The object of one job.
+fn object(compiler: &Compiler, store: &Store, checked: bool, headers: &Path, job: &Job) -> Result<PathBuf, Error> {
+    let options = compiler.options(job.unit, checked)?;
+    let mut key = Key::new("object");
+    key.add(compiler.identity()).add(&job.file).add(&job.text);
+    options.iter().for_each(|o| {
+        key.add(o);
+    });
+    if job.unit != Unit::Assembly {
+        // Any file of the runtime may be included.
+        sources::FILES.iter().for_each(|(name, text)| {
+            key.add(name).add(text);
+        });
+    }
+    store.file(&key.name("o"), |path| {
+        tracing::debug!(what = job.what, checked, "compiling for the emulator");
+        if job.unit == Unit::Runtime {
+            return compiler.compile(&job.what, &options, headers, &job.file, path);
+        }
+        // Units of one name are compiled at the same time, so each has a folder of its own, beside its object.
+        let folder = path.parent().unwrap_or(headers);
+        let file = folder.join(&job.file);
+        fs::write(&file, &job.text).map_err(|e| failed(&file, &e))?;
+        compiler.compile(&job.what, &options, headers, &file.to_string_lossy(), path)
+    })
+}
+
+/// The `extern __shared__` arrays of programs: what they leave undefined, and the runtime does not define.
+fn dynamic(programs: &[PathBuf], runtime: &[PathBuf]) -> Result<Vec<String>, Error> {
+    let symbols = |objects: &[PathBuf], of: fn(&[u8]) -> Result<Vec<String>, Error>| {
+        let mut all = BTreeSet::new();
+        for object in objects {
+            all.extend(of(&fs::read(object).map_err(|e| failed(object, &e))?)?);
+        }
+        Ok::<_, Error>(all)
+    };
+    let mut dynamic = symbols(programs, image::undefined)?;
+    if !dynamic.is_empty() {
+        for defined in symbols(runtime, image::defined)? {
+            dynamic.remove(&defined);
+        }
+    }
+    Ok(dynamic.into_iter().collect())
+}
+
+/// Assembly text that defines these symbols, all at one address, with room for what any device gives. The alignment is
+/// the greatest that a device needs of shared memory (of targets of bulk copies with a swizzle).
+fn definition(symbols: &[String]) -> String {
+    let mut text = String::from("    .section .tbss,\"awT\",%nobits\n    .balign 1024\n");
+    for symbol in symbols {
+        text += &format!("    .globl {symbol}\n    .type {symbol}, %tls_object\n    .size {symbol}, {DYNAMIC_BYTES}\n");
+    }
+    symbols.iter().for_each(|symbol| text += &format!("{symbol}:\n"));
+    text + &format!("    .zero {DYNAMIC_BYTES}\n    .section .note.GNU-stack,\"\",%progbits\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_programs_text_is_in_its_unit_byte_for_byte() {
+        let source = Source { name: "p", text: "a\n\tb", symbols: vec!["f", "g"] };
+        let expected =
+            "#include \"cuda.h\"\n#line 1 \"program\"\na\n\tb\n#line 1 \"kernels\"\nEMU_KERNEL(f)\nEMU_KERNEL(g)\n";
+        assert_eq!(unit(&source), expected);
+    }
+
+    #[test]
+    fn kernels_have_names() {
+        assert!(check_symbol("add_0f").is_ok() && check_symbol("_a").is_ok());
+        for symbol in ["", "1a", "a b", "a)", "é", "a\n"] {
+            assert!(check_symbol(symbol).is_err(), "{symbol:?}");
+        }
+    }
+}

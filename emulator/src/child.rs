@@ -1,0 +1,107 @@
+//! The child process that executes kernels: starting it, asking it, and noticing how it ended.
+
+use crate::answer::{self, Answer, Report};
+use crate::socket::{self, Connection};
+use crate::store::failed;
+use monograph_ir::{Error, FindingKind};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child as Process, Command, ExitStatus};
+use std::time::Duration;
+
+/// How much longer than the child's own time limit an answer may take before the child is ended.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A running child. It is ended with this.
+#[derive(Debug)]
+pub(crate) struct Child {
+    process: Process,
+    connection: BufReader<Connection>,
+}
+
+impl Child {
+    /// Starts an executable on a file of memory.
+    pub(crate) fn start(executable: &Path, memory: &Path, time_limit: Duration) -> Result<Child, Error> {
+        let mut command = Command::new(executable);
+        command.arg(memory).arg(time_limit.as_millis().clamp(1, u128::from(u32::MAX)).to_string());
+        let (process, connection) = socket::spawn(&mut command).map_err(|e| failed(executable, &e))?;
+        let child = Child { process, connection: BufReader::new(connection) };
+        let limit = time_limit.saturating_add(GRACE);
+        child.connection.get_ref().set_read_timeout(Some(limit)).map_err(|e| failed(executable, &e))?;
+        Ok(child)
+    }
+
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Asks for something and waits for the answer. A child that dies or is silent for too long answers with a finding.
+    /// After any answer but `Done` the child is of no use.
+    pub(crate) fn ask(&mut self, request: &str) -> Result<Answer, Error> {
+        // A child that is gone is noticed at the answer, where there may still be one.
+        let _ = self.connection.get_mut().write_all(format!("{request}\n").as_bytes());
+        match answer::read(|| line(&mut self.connection)) {
+            Ok(Some(answer)) => Ok(answer),
+            Ok(None) => Ok(Answer::Found(Box::new(self.ended()?))),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                let message = "the process that ran the launch did not answer in time, and was ended";
+                Ok(Answer::Found(Box::new(Report::new(FindingKind::Timeout, message))))
+            }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(Answer::Found(Box::new(self.ended()?))),
+            Err(error) => Err(Error::Io { path: "the emulator's process".into(), message: error.to_string() }),
+        }
+    }
+
+    /// What is known of a child that closed its connection.
+    fn ended(&mut self) -> Result<Report, Error> {
+        // It may have closed the connection and go on.
+        let _ = self.process.kill();
+        let status = self.process.wait();
+        let status = status.map_err(|e| Error::Io { path: "the emulator's process".into(), message: e.to_string() })?;
+        let message = format!("the process that ran the launch ended without an answer: {}", describe(status));
+        Ok(Report::new(FindingKind::Crash, message))
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // Both fail only for a child that is gone already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The next line without its end; `None` at the end of the stream.
+fn line(connection: &mut BufReader<Connection>) -> io::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    loop {
+        match connection.read_until(b'\n', &mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(_) => break,
+        }
+    }
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_string()))
+}
+
+fn describe(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        let name = match signal {
+            4 => " (SIGILL)",
+            6 => " (SIGABRT)",
+            7 => " (SIGBUS)",
+            8 => " (SIGFPE)",
+            9 => " (SIGKILL; the system may have been short of memory)",
+            11 => " (SIGSEGV)",
+            15 => " (SIGTERM)",
+            _ => "",
+        };
+        return format!("signal {signal}{name}");
+    }
+    status.to_string()
+}

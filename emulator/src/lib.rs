@@ -1,0 +1,39 @@
+//! The emulator: executes the CUDA C++ text of kernels on the CPU, unchanged, and checks what a GPU does not.
+//!
+//! An [`Emulator`] compiles programs with the system's C++ compiler, together with a small runtime that gives each
+//! CUDA thread a fiber, into an executable. The executable runs as a child process, so that a kernel that crashes or
+//! loops for ever takes nothing with it; the memory that kernels see is a file that both processes use. Three things
+//! can be run:
+//!
+//! - a whole [`Plan`](monograph_ir::plan::Plan), launch by launch: [`Emulator::load`];
+//! - one kernel text on given buffers: [`Emulator::run_kernel`];
+//! - many kernels of one program, compiled once: [`Emulator::program`].
+//!
+//! With [`EmulatorOptions::checked`] every access to memory is checked against what the launch was given, against
+//! what was written before, and against the accesses of all other threads; what is wrong comes back as an
+//! [`Error::Finding`](monograph_ir::Error::Finding) with the kernel's line, the threads, and the element. Results are a pure function of the program,
+//! the data and the [`Schedule`].
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod build;
+mod child;
+mod compiler;
+mod emulator;
+mod explain;
+mod image;
+mod lines;
+mod memory;
+mod options;
+mod plan;
+mod program;
+mod session;
+mod socket;
+mod sources;
+mod store;
+
+pub use emulator::Emulator;
+pub use options::{EmulatorOptions, Schedule, UnknownSchedule};
+pub use plan::{EmulatedPlan, PlanMemory};
+pub use program::{EmulatedProgram, KernelRun, Parameter};

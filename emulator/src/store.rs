@@ -1,0 +1,135 @@
+//! Keeps what was compiled: a folder of files whose names are the hash of everything they depend on.
+
+use monograph_ir::Error;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Counts the versions of what is kept.
+const VERSION: &[u8] = b"monograph-emulator 1";
+
+/// The name of something by everything that it depends on.
+pub(crate) struct Key(blake3::Hasher);
+
+impl Key {
+    pub(crate) fn new(kind: &str) -> Key {
+        let mut key = Key(blake3::Hasher::new());
+        key.0.update(VERSION);
+        key.add(kind);
+        key
+    }
+
+    /// Adds a text. The length keeps apart what would be equal end to end.
+    pub(crate) fn add(&mut self, text: impl AsRef<[u8]>) -> &mut Key {
+        let text = text.as_ref();
+        self.0.update(&(text.len() as u64).to_le_bytes());
+        self.0.update(text);
+        self
+    }
+
+    pub(crate) fn name(&self, extension: &str) -> String {
+        format!("{}.{extension}", self.0.finalize().to_hex())
+    }
+}
+
+/// A folder of compiled things: the user's, or a temporary one that goes with this.
+#[derive(Debug)]
+pub(crate) struct Store {
+    folder: PathBuf,
+    _temporary: Option<TempDir>,
+}
+
+impl Store {
+    /// A store in this folder, which is made if it is not there; in a temporary one without.
+    pub(crate) fn new(folder: Option<PathBuf>) -> Result<Store, Error> {
+        match folder {
+            Some(folder) => {
+                make_private(&folder).map_err(|e| failed(&folder, &e))?;
+                // Compilers run in folders of their own, so paths must not depend on where this process is.
+                let folder = folder.canonicalize().map_err(|e| failed(&folder, &e))?;
+                Ok(Store { folder, _temporary: None })
+            }
+            None => {
+                let temporary = temporary_in(&std::env::temp_dir())?;
+                Ok(Store { folder: temporary.path().to_path_buf(), _temporary: Some(temporary) })
+            }
+        }
+    }
+
+    /// The file of that name. Where it is not there, `make` writes it to the path that it is given, and it is moved to
+    /// its place as a whole, so that processes can share a folder.
+    pub(crate) fn file(&self, name: &str, make: impl FnOnce(&Path) -> Result<(), Error>) -> Result<PathBuf, Error> {
+        let file = self.folder.join(name);
+        if file.is_file() {
+            return Ok(file);
+        }
+        let workshop = temporary_in(&self.folder)?;
+        let made = workshop.path().join(name);
+        make(&made)?;
+        fs::rename(&made, &file).map_err(|e| failed(&file, &e))?;
+        Ok(file)
+    }
+}
+
+/// Private to the user: what is in there is executed.
+fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// A temporary folder inside another.
+pub(crate) fn temporary_in(folder: &Path) -> Result<TempDir, Error> {
+    tempfile::Builder::new().prefix(".monograph-").tempdir_in(folder).map_err(|e| failed(folder, &e))
+}
+
+pub(crate) fn failed(path: &Path, error: &io::Error) -> Error {
+    Error::Io { path: path.display().to_string(), message: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_made_once() {
+        let parent = tempfile::tempdir().unwrap();
+        let store = Store::new(Some(parent.path().join("deep/folder"))).unwrap();
+        let make =
+            |text: &'static str| store.file("a.o", move |path| fs::write(path, text).map_err(|e| failed(path, &e)));
+        let file = make("first").unwrap();
+        assert_eq!(make("second").unwrap(), file);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "first");
+        assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "nothing temporary is left");
+        #[cfg(unix)]
+        {
+            let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&store.folder).unwrap().permissions());
+            assert_eq!(mode & 0o777, 0o700);
+        }
+    }
+
+    #[test]
+    fn a_failure_leaves_nothing_behind() {
+        let store = Store::new(None).unwrap();
+        let fails = store.file("a.o", |_| Err(Error::Internal("no".into())));
+        assert!(fails.is_err());
+        assert_eq!(fs::read_dir(&store.folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn keys_know_where_texts_end() {
+        let key = |texts: &[&str]| {
+            let mut key = Key::new("test");
+            texts.iter().for_each(|t| {
+                key.add(t);
+            });
+            key.name("o")
+        };
+        assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
+        assert_eq!(key(&["ab", "c"]), key(&["ab", "c"]));
+        assert_ne!(key(&[]), Key::new("other").name("o"));
+    }
+}

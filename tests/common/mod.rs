@@ -20,3 +20,18 @@ pub(crate) fn cuda() -> Option<Device> {
         }
     }
 }
+
+/// The emulator, if it can be used: it needs a C++ compiler. Without one the tests say so, and fail where
+/// `MONOGRAPH_REQUIRE_EMULATOR` is set.
+pub(crate) fn emulated() -> Option<Device> {
+    match Device::emulated() {
+        Ok(device) => Some(device),
+        Err(error) if std::env::var_os("MONOGRAPH_REQUIRE_EMULATOR").is_some() => {
+            panic!("the emulator is required: {error}")
+        }
+        Err(error) => {
+            println!("skipped in the emulator: {error}");
+            None
+        }
+    }
+}

@@ -132,8 +132,7 @@ EMU_FN unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
 
 // ---- Mathematics ----------------------------------------------------------------------------------------------------
 
-// Those of libm, by way of names of this file: the compiler would compute what it knows by a name of C itself, and round
-// otherwise.
+// Those of libm, under names of C++: what the compiler knows by a name of C it would compute, and round otherwise.
 #define EMU_UNARY(NAME)                                                                                                \
     double NAME(double x) noexcept asm(#NAME) __attribute__((const));                                                  \
     float NAME(float x) noexcept asm(#NAME "f") __attribute__((const));                                                \

@@ -131,8 +131,9 @@ unsigned __brev(unsigned x) noexcept __attribute__((const));
 unsigned long long __brevll(unsigned long long x) noexcept __attribute__((const));
 unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) noexcept __attribute__((const));
 
-// ---- Conversions: saturating, NaN becomes 0; rounding to nearest even, towards zero, up or down ---------------------
+// ---- Conversions ----------------------------------------------------------------------------------------------------
 
+// To integers they saturate. Rounding to nearest even, towards zero, up or down.
 #define EMU_CONVERSION(TO, NAME, FROM)                                                                                 \
     TO NAME##_rn(FROM x) noexcept __attribute__((const));                                                              \
     TO NAME##_rz(FROM x) noexcept __attribute__((const));                                                              \

@@ -131,6 +131,7 @@ struct Block {
     unsigned slot;    // which of the resident places it has; 0 .. MAX_RESIDENT - 1
     Dim index;
     std::vector<Fiber> fibers;
+    bool prepared;    // the fibers are those of threads of this launch
     unsigned live;    // threads that have not ended
     unsigned yields;  // turns of spin loops since something happened or the block came to run
     ReadyQueue ready;

@@ -27,7 +27,7 @@ void give_back_stack(Stack stack);
 // Whether the address lies in the guard below a stack.
 bool in_stack_guard(const void* p, const char* stack_low);
 
-// A context that calls `emu_fiber_main` on the stack. Nothing is written there: a fiber that ends may still stand on it.
+// A context that calls `emu_fiber_main` on the stack. Writes nothing there: a fiber that ends may still stand on it.
 Context fresh_context(Stack stack);
 
 // Saves where the caller stands and continues at `to`. No register but these three is stored: all others are named as

@@ -20,10 +20,11 @@ template <class T> T rounded(T x, int mode) {
     }
 }
 
-// As a device: NaN becomes 0 (of 64 bits, the greatest power of two), and what is out of range the nearest limit.
+// As a device: what is out of range becomes the nearest limit, and NaN the highest bit alone if one of the types has 64
+// bits, else 0.
 template <class To, class From> To to_integer(From x, int mode) {
     using Limits = std::numeric_limits<To>;
-    if (x != x) return sizeof(To) == 8 ? To(1ull << 63) : To(0);
+    if (x != x) return sizeof(To) == 8 || sizeof(From) == 8 ? To(1ull << (8 * sizeof(To) - 1)) : To(0);
     From y = rounded(x, mode);
     // One above the greatest number is a power of two, which every type of float has.
     const From end = From(std::ldexp(1.0, Limits::digits));

@@ -48,14 +48,9 @@ uint64_t number_of(uint64_t i) {
     return i;
 }
 
-void make_slot() {
-    Block* block = new Block();
-    block->slot = unsigned(slots.size());
-    slots.push_back(block);
-}
-
 // The threads' places are the same for all blocks of a launch.
 void prepare_fibers(Block& block) {
+    block.prepared = true;
     block.fibers.resize(launch->threads);
     const Dim& size = launch->block;
     for (unsigned t = 0; t < launch->threads; ++t) {
@@ -72,13 +67,15 @@ Block* free_slot() {
     for (Block* block : slots) {
         if (block->live == 0) return block;
     }
-    make_slot();
-    prepare_fibers(*slots.back());
-    return slots.back();
+    Block* block = new Block();
+    block->slot = unsigned(slots.size());
+    slots.push_back(block);
+    return block;
 }
 
 void start_block() {
     Block& block = *free_slot();
+    if (!block.prepared) prepare_fibers(block);
     const Dim& grid = launch->grid;
     uint64_t number = number_of(started++);
     block.number = number;
@@ -277,7 +274,7 @@ void run_launch() {
     random_source = Random(launch->seed);
     wanted = seeded() ? 1 + random_source.below(4) : 1;
     block_order = Permutation(blocks, random_source);
-    for (Block* block : slots) prepare_fibers(*block);
+    for (Block* block : slots) block->prepared = false;
     running = nullptr;
     Fiber* first = next_fiber();
     if (!first) return;

@@ -1,4 +1,15 @@
 // What the parts of the emulator share.
+//
+// cuda.h device.h        what a program includes: the language, and the functions of the runtime that it calls
+// main.cpp               the protocol; words, channel and segments serve it
+// fibers.h               stacks and the switch between them
+// scheduler.h order.h    which block and which thread runs; waits.cpp tells who waits where
+// shared_memory.h        whose bytes lie in the program's shared arrays
+// block_barrier.cpp named_barriers.cpp warps.cpp    where threads meet
+// atomics.cpp flags.cpp async_copies.cpp mbarriers.cpp    memory between threads
+// intrinsics.cpp where.cpp    arithmetic of a device, and threadIdx with its like
+// report.h signals.h text.h   findings
+// checker.h              what the checked build is told of all this
 #pragma once
 
 #include <cstddef>
@@ -43,6 +54,7 @@ struct Launch {
     uint64_t seed;
     void (*kernel)(void** parameters);
     std::vector<void*> arguments;
+    long long clock;  // what clock64 said last
 };
 
 constexpr unsigned MAX_RESIDENT = 16;
@@ -130,6 +142,7 @@ struct Block {
     unsigned slot;    // which of the resident places it has; 0 .. MAX_RESIDENT - 1
     Dim index;
     std::vector<Fiber> fibers;
+    bool prepared;    // the fibers are those of threads of this launch
     unsigned live;    // threads that have not ended
     unsigned yields;  // turns of spin loops since something happened or the block came to run
     ReadyQueue ready;

@@ -20,10 +20,11 @@ template <class T> T rounded(T x, int mode) {
     }
 }
 
-// As a device: NaN becomes 0 (of 64 bits, the greatest power of two), and what is out of range the nearest limit.
+// As a device: what is out of range becomes the nearest limit, and NaN the highest bit alone if one of the types has 64
+// bits, else 0.
 template <class To, class From> To to_integer(From x, int mode) {
     using Limits = std::numeric_limits<To>;
-    if (x != x) return sizeof(To) == 8 ? To(1ull << 63) : To(0);
+    if (x != x) return sizeof(To) == 8 || sizeof(From) == 8 ? To(1ull << (8 * sizeof(To) - 1)) : To(0);
     From y = rounded(x, mode);
     // One above the greatest number is a power of two, which every type of float has.
     const From end = From(std::ldexp(1.0, Limits::digits));
@@ -52,9 +53,9 @@ template <class From> double to_double(From x, int mode) { return directed(doubl
 }  // namespace emu
 
 #define CONVERSION(TO, NAME, FROM, FUNCTION)                                                                           \
-    TO NAME##_rn(FROM x) noexcept { return emu::FUNCTION(x, FE_TONEAREST); }                                            \
-    TO NAME##_rz(FROM x) noexcept { return emu::FUNCTION(x, FE_TOWARDZERO); }                                           \
-    TO NAME##_ru(FROM x) noexcept { return emu::FUNCTION(x, FE_UPWARD); }                                               \
+    TO NAME##_rn(FROM x) noexcept { return emu::FUNCTION(x, FE_TONEAREST); }                                           \
+    TO NAME##_rz(FROM x) noexcept { return emu::FUNCTION(x, FE_TOWARDZERO); }                                          \
+    TO NAME##_ru(FROM x) noexcept { return emu::FUNCTION(x, FE_UPWARD); }                                              \
     TO NAME##_rd(FROM x) noexcept { return emu::FUNCTION(x, FE_DOWNWARD); }
 CONVERSION(int, __float2int, float, to_integer<int>)
 CONVERSION(unsigned, __float2uint, float, to_integer<unsigned>)
@@ -100,7 +101,4 @@ void emu_assertion_failed(const char* condition) {
     emu::report_message("trap", EMU_CALLER, (std::string("the assertion failed: ") + condition).c_str());
 }
 
-long long emu_clock() {
-    static long long ticks = 0;
-    return ticks += 16;
-}
+long long emu_clock() { return emu::launch->clock += 16; }

@@ -1,5 +1,7 @@
 // bar.sync and bar.arrive: barriers of some threads of a block, by number.
 
+#include <algorithm>
+
 #include "checker.h"
 #include "device.h"
 #include "report.h"
@@ -40,8 +42,10 @@ void release_waiting(NamedBarrier& barrier) {
     }
     current = self;
     check::forget(&barrier);
-    if (!barrier.waiting.empty()) make_ready(barrier.waiting.data(), unsigned(barrier.waiting.size()));
-    barrier.waiting.clear();
+    std::vector<Fiber*>& waiting = barrier.waiting;
+    std::sort(waiting.begin(), waiting.end(), [](Fiber* a, Fiber* b) { return a->thread < b->thread; });
+    if (!waiting.empty()) make_ready(waiting.data(), unsigned(waiting.size()));
+    waiting.clear();
 }
 
 }  // namespace

@@ -19,12 +19,12 @@ namespace {
 
 // Turns of all resident blocks, in which every thread only spins, that are taken for a hang.
 constexpr unsigned HANG_ROUNDS = 1000;
-// A block keeps running with this chance against one, so that shared memory is not swapped at every wait.
+// In random order another block comes to run at one in so many waits: each such change swaps shared memory.
 constexpr unsigned TURN = 64;
 
 Context outside;  // of `run_launch`
 Random random_source;
-Permutation* block_order = nullptr;
+Permutation block_order(1, random_source);
 
 std::vector<Block*> slots;     // each block's place, kept from launch to launch
 std::vector<Block*> resident;  // in the order in which they started
@@ -43,19 +43,14 @@ uint64_t number_of(uint64_t i) {
     switch (launch->schedule) {
         case Schedule::InOrder: return i;
         case Schedule::Reverse: return blocks - 1 - i;
-        case Schedule::Seeded: return (*block_order)(i);
+        case Schedule::Seeded: return block_order(i);
     }
     return i;
 }
 
-void make_slot() {
-    Block* block = new Block();
-    block->slot = unsigned(slots.size());
-    slots.push_back(block);
-}
-
 // The threads' places are the same for all blocks of a launch.
 void prepare_fibers(Block& block) {
+    block.prepared = true;
     block.fibers.resize(launch->threads);
     const Dim& size = launch->block;
     for (unsigned t = 0; t < launch->threads; ++t) {
@@ -72,13 +67,15 @@ Block* free_slot() {
     for (Block* block : slots) {
         if (block->live == 0) return block;
     }
-    make_slot();
-    prepare_fibers(*slots.back());
-    return slots.back();
+    Block* block = new Block();
+    block->slot = unsigned(slots.size());
+    slots.push_back(block);
+    return block;
 }
 
 void start_block() {
     Block& block = *free_slot();
+    if (!block.prepared) prepare_fibers(block);
     const Dim& grid = launch->grid;
     uint64_t number = number_of(started++);
     block.number = number;
@@ -276,9 +273,8 @@ void run_launch() {
     idle_turns = hang_turns = 0;
     random_source = Random(launch->seed);
     wanted = seeded() ? 1 + random_source.below(4) : 1;
-    Permutation order(blocks, random_source);
-    block_order = &order;
-    for (Block* block : slots) prepare_fibers(*block);
+    block_order = Permutation(blocks, random_source);
+    for (Block* block : slots) block->prepared = false;
     running = nullptr;
     Fiber* first = next_fiber();
     if (!first) return;

@@ -46,7 +46,7 @@ const char* kind_of_wait(const Fiber& fiber) {
         const Group& group = group_of(fiber);
         for (unsigned missing = group.mask & ~group.arrived; missing != 0; missing &= missing - 1) {
             const Fiber& other = block.fibers[fiber.thread / WARP * WARP + __builtin_ctz(missing)];
-            if (other.state == State::AtWarp) return group_of(other).kind == group.kind ? "invalid-mask" : "divergent-barrier";
+            if (other.state == State::AtWarp && group_of(other).kind == group.kind) return "invalid-mask";
             if (in_collective(other)) return "divergent-barrier";
         }
     }

@@ -7,6 +7,7 @@
 #include "races.h"
 
 #include <cstring>
+#include <type_traits>
 
 namespace emu::check {
 
@@ -39,19 +40,10 @@ inline void step() {
 }
 
 inline bool on_stack(const void* p, uint64_t bytes) {
-    uint64_t size = uint64_t(current->stack_high - current->stack_low), offset = uint64_t((const char*)p - current->stack_low);
+    uint64_t size = uint64_t(current->stack_high - current->stack_low);
+    uint64_t offset = uint64_t((const char*)p - current->stack_low);
     return offset < size && bytes <= size - offset;
 }
-
-// The states of the words that an aligned access of N bytes touches, and which of their bits are its bytes.
-template <unsigned N>
-struct States;
-template <>
-struct States<4> { using Type = uint8_t; };
-template <>
-struct States<8> { using Type = uint16_t; };
-template <>
-struct States<16> { using Type = uint32_t; };
 
 inline void record(const Region& region, Cell& cell, unsigned mask, const Attempt& attempt) {
     bool whole_again = mask == 0xf && attempt.op == Op::Write && cell.more & SPLIT;
@@ -82,7 +74,8 @@ inline void access_part(const Region& region, const Attempt& attempt, uint64_t o
 // N / 4 whole words.
 template <unsigned N>
 inline void access_words(const Region& region, const Attempt& attempt, uint64_t offset) {
-    using State = typename States<N>::Type;
+    // The states of these words in one integer.
+    using State = std::conditional_t<N == 4, uint8_t, std::conditional_t<N == 8, uint16_t, uint32_t>>;
     constexpr State written = State(0x0f0f0f0f);
     State state;
     memcpy(&state, region.states + offset / 4, sizeof state);

@@ -1,9 +1,9 @@
 // Vector clocks that threads share.
 //
-// A thread's clock says, for every other thread, up to which of its counters everything is ordered before what the thread
-// does next. Hundreds of threads that met at a barrier know the same, so a clock is not kept per thread: it is an
-// immutable, reference-counted `Clock`, and a thread has a pointer to one plus a counter of its own (a `Stamp`). A clock
-// has one row of counters for each block that it knows anything of; rows are shared between clocks too.
+// A thread's clock says, for every other thread, up to which of its counters everything is ordered before what the
+// thread does next. Hundreds of threads that met at a barrier know the same, so a clock is not kept per thread: it is
+// an immutable, reference-counted `Clock`, and a thread has a pointer to one plus a counter of its own (a `Stamp`). A
+// clock has one row of counters for each block that it knows anything of; rows are shared between clocks too.
 #pragma once
 
 #include <cstddef>

@@ -239,7 +239,9 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_named_with_a_remedy() {
         let error = Compiler::find(&["/nonsense/g++".into(), "/bin/true".into()]).unwrap_err().to_string();
-        for words in ["/nonsense/g++: ", "/bin/true: it does not say its version and its target", "apt install g++", "CXX"] {
+        for words in
+            ["/nonsense/g++: ", "/bin/true: it does not say its version and its target", "apt install g++", "CXX"]
+        {
             assert!(error.contains(words), "{words} is not in {error}");
         }
     }

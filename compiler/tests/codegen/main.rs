@@ -2,6 +2,7 @@
 //! when run on the CPU.
 
 mod build;
+mod copies;
 mod matmul;
 mod ordered;
 mod pointwise;

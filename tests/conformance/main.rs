@@ -7,6 +7,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod elementwise;
+mod order;
 mod probe;
 mod values;
 mod warps;
@@ -77,6 +78,26 @@ fn votes() {
     agree(warps::votes());
 }
 
+#[test]
+fn asynchronous_copies() {
+    agree(order::async_copies());
+}
+
+#[test]
+fn barriers_of_some_threads() {
+    agree(order::barriers());
+}
+
+#[test]
+fn releases_and_acquires() {
+    agree(order::releases_and_acquires());
+}
+
+#[test]
+fn barriers_that_count_bytes() {
+    agree(order::transactions());
+}
+
 /// The names after `MG_FN`; one that a macro completes counts up to the place of completion.
 fn functions(text: &str) -> BTreeSet<String> {
     let after = text.split("MG_FN").skip(1).filter_map(|rest| {
@@ -97,6 +118,10 @@ fn every_function_of_the_prelude_is_probed() {
         warps::vectors(),
         warps::shuffles(),
         warps::tensor_cores(),
+        order::async_copies(),
+        order::barriers(),
+        order::releases_and_acquires(),
+        order::transactions(),
     ];
     let text: String = sets.iter().flatten().map(Set::text).collect();
     let names = functions(prelude());

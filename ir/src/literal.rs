@@ -104,6 +104,8 @@ impl Literal {
     }
 
     /// Reads what [`Display`](fmt::Display) writes, and any decimal number; bits in hexadecimal are taken as they are.
+    /// A decimal for f16 or bf16 is read as f64 and then rounded, so one that is nearer to a tie than f64 can tell counts
+    /// as the tie.
     pub fn parse(dtype: DType, text: &str) -> Option<Literal> {
         if let Some(hex) = text.strip_prefix("0x") {
             let bits = u64::from_str_radix(hex, 16).ok()?;
@@ -121,7 +123,7 @@ impl Literal {
                 let literal = Literal::from_i64(dtype, value);
                 (literal.to_i64() == value).then_some(literal)
             }
-            // A decimal is read in the dtype itself: going through f64 would round twice.
+            // A decimal is read in f32 itself: going through f64 would round twice.
             DType::F32 => text.parse::<f32>().ok().map(|v| Literal::from_bits(dtype, u64::from(v.to_bits()))),
             _ => text.parse::<f64>().ok().map(|v| Literal::from_f64(dtype, v)),
         }

@@ -159,7 +159,7 @@ impl Tensor {
         let _scope = scope(name);
         let Some(spec) = self.known() else { return self.absorb() };
         match self.sorted_axes(&spec, axes) {
-            Ok(axes) => self.widened().scaled_mean(axes, keep, spec.dtype != spec.dtype.accumulator()).rounded_as(self),
+            Ok(axes) => self.widened().scaled_mean(axes, keep, sums_fit(spec.dtype)).rounded_as(self),
             Err(poison) => poison,
         }
     }
@@ -191,8 +191,7 @@ impl Tensor {
             Err(poison) => return poison,
         };
         let x = self.widened();
-        let fits = spec.dtype != spec.dtype.accumulator();
-        let distance = x - x.scaled_mean(axes.clone(), true, fits);
+        let distance = x - x.scaled_mean(axes.clone(), true, sums_fit(spec.dtype));
         (distance * distance).scaled_mean(axes, keep, false)
     }
 
@@ -239,4 +238,9 @@ impl Tensor {
         };
         mask.cast(DType::I64).reduce(Reduction::Sum, axes, false)
     }
+}
+
+/// Whether no sum of elements of a dtype overflows its accumulator: f16 ends at 65504, bf16 where f32 ends.
+fn sums_fit(dtype: DType) -> bool {
+    matches!(dtype, DType::F16)
 }

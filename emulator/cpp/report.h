@@ -1,0 +1,17 @@
+// Findings: what a launch did that a device would not have allowed, sent to the parent in place of `ok`.
+#pragma once
+
+#include "emulator.h"
+#include "text.h"
+
+namespace emu {
+
+// As `report`, without allocating. Of the given fiber, which may be null.
+[[noreturn]] void report_text(const char* kind, uintptr_t pc, const Fiber* fiber, const Text& details);
+// A finding of the current fiber with a message.
+[[noreturn]] void report_message(const char* kind, uintptr_t pc, const Text& message);
+[[noreturn]] void report_message(const char* kind, uintptr_t pc, const char* message);
+// The line `address …`.
+void add_address(Text& text, const void* p);
+
+}  // namespace emu

@@ -1,0 +1,37 @@
+// Which thread runs.
+#pragma once
+
+#include <cstdint>
+
+#include "emulator.h"
+
+namespace emu {
+
+// Runs all blocks of `launch` to their ends.
+void run_launch();
+
+// The current fiber has written down what it waits for; others run until something makes it ready.
+void wait();
+
+// Makes fibers of one block ready, in the order of the schedule; they come in ascending order.
+void make_ready(Fiber* const* fibers, unsigned count);
+
+// One turn of a spin loop of the current fiber in the named call.
+void spin(uintptr_t pc, const char* call);
+
+// Something happened that others may have been waiting for in a loop.
+void progress();
+
+// A random choice of the schedule; the fixed schedules always make the same.
+bool decide_early();
+
+// Lines `wait …` for all threads that wait.
+class Text;
+void describe_waits(Text& text);
+// The kind of finding that it is when no thread can go on.
+const char* kind_of_hang();
+
+// The resident blocks, for reports.
+Block* const* resident_blocks(unsigned& count);
+
+}  // namespace emu

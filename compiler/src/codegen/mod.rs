@@ -25,9 +25,22 @@ use monograph_ir::{Error, Graph, Op, Shape, Spec, Target, ValueId};
 /// multiply-add is meant, the text says so.
 pub const NVRTC_OPTIONS: &[&str] = &["--std=c++17", "--fmad=false"];
 
-/// The text that comes before all kernels of a program.
+/// The text that comes before all kernels of a program: the functions that they may call, the same for all.
 pub const fn prelude() -> &'static str {
-    include_str!("prelude.cu")
+    concat!(
+        include_str!("prelude/common.cu"),
+        include_str!("prelude/bits.cu"),
+        include_str!("prelude/casts.cu"),
+        include_str!("prelude/memory.cu"),
+        include_str!("prelude/floats.cu"),
+        include_str!("prelude/integers.cu"),
+        include_str!("prelude/warps.cu"),
+        include_str!("prelude/tensor_cores.cu"),
+        include_str!("prelude/async_copies.cu"),
+        include_str!("prelude/barriers.cu"),
+        include_str!("prelude/order.cu"),
+        include_str!("prelude/transactions.cu"),
+    )
 }
 
 /// What a kernel's body is made of decides its generator.

@@ -96,6 +96,48 @@ static int __syncthreads_or(int predicate) {
     return block_or;
 }
 
+// ---- What the prelude asks of an emulation ---------------------------------------------------------------------
+
+// Copies happen when they are waited for, at the latest moment that the device may choose.
+struct Copy { char* to; const char* from; unsigned bytes, valid; };
+static std::vector<std::vector<Copy>> groups[1024];
+static std::vector<Copy> issued[1024];
+
+static void emu_async_copy(void* shared, const void* global, unsigned bytes, unsigned valid) {
+    issued[current].push_back({(char*)shared, (const char*)global, bytes, valid});
+    memset(shared, 0xff, bytes);
+}
+static void emu_async_commit() {
+    groups[current].push_back(issued[current]);
+    issued[current].clear();
+}
+static void emu_async_wait(unsigned pending) {
+    while (groups[current].size() > pending) {
+        for (const Copy& c : groups[current].front()) {
+            memset(c.to, 0, c.bytes);
+            if (c.valid > 0) memcpy(c.to, c.from, c.valid);
+        }
+        groups[current].erase(groups[current].begin());
+    }
+}
+
+// No generated kernel calls these.
+template <class T = void> static T missing(const char* name) {
+    fprintf(stderr, "%s is not emulated here\n", name);
+    exit(5);
+}
+static void emu_barrier_sync(unsigned, unsigned) { missing("a barrier of some threads"); }
+static void emu_barrier_arrive(unsigned, unsigned) { missing("a barrier of some threads"); }
+static void emu_mbarrier_init(unsigned long long*, unsigned) { missing("a barrier in memory"); }
+static void emu_mbarrier_arrive(unsigned long long*) { missing("a barrier in memory"); }
+static void emu_mbarrier_arrive_expect(unsigned long long*, unsigned) { missing("a barrier in memory"); }
+static bool emu_mbarrier_try_wait(unsigned long long*, unsigned) { return missing<bool>("a barrier in memory"); }
+static void emu_bulk_copy(void*, const void*, unsigned, unsigned long long*) { missing("a bulk copy"); }
+template <class T> static T emu_load_acquire(const T*) { return missing<T>("an acquire"); }
+template <class T> static void emu_store_release(T*, T) { missing("a release"); }
+template <class T> static T emu_atomic_add(T*, T, int) { return missing<T>("an ordered addition"); }
+static void emu_yield() { missing("a turn of a spin loop"); }
+
 static void trampoline() {
     entry();
     fibers[current].state = Done;
@@ -112,6 +154,8 @@ static void run_block(unsigned threads) {
         f.context.uc_link = nullptr;
         f.state = Ready;
         f.parity = 0;
+        groups[t].clear();
+        issued[t].clear();
         f.thread = {t % blockDim.x, t / blockDim.x % blockDim.y, t / blockDim.x / blockDim.y};
         makecontext(&f.context, trampoline, 0);
     }

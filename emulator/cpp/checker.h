@@ -1,31 +1,66 @@
-// What the runtime tells the checker, which is not part of this build.
+// What the runtime tells the checker. In a build without EMU_CHECKED every call is an empty inline function.
+//
+// clocks.h    vector clocks that threads share
+// threads.h   the clock of every resident thread, and what synchronization does to it
+// shadow.h    what is known of every byte of memory
+// races.h     two accesses without an order
+// places.h    what a launch may touch
+// copies.h    asynchronous copies under way
+// access.h    the path of every access through all of these
+// sync.cpp    atomics and keys: how clocks travel through memory
+// findings.h  what is said when something is wrong
+// tsan.cpp    the callbacks that the compiler puts before every access
 #pragma once
 
 #include "emulator.h"
+
+#ifdef EMU_CHECKED
+#define EMU_CHECK(...) __VA_ARGS__;
+#else
+#define EMU_CHECK(...) \
+    inline __VA_ARGS__ {}
+#endif
 
 namespace emu::check {
 
 enum Kind { Read, Write, Atomic };
 
-inline void segment_mapped(char*, uint64_t) {}
-inline void segment_unmapped(char*, uint64_t) {}
-inline void set_written(char*, uint64_t, bool) {}
-inline void copied(char*, const char*, uint64_t) {}
-inline void launch_begins() {}
-inline void launch_ends() {}
-inline void block_begins(Block&) {}
-inline void block_ends(Block&) {}
-inline void fiber_begins(Fiber&) {}
-inline void met(Fiber* const*, unsigned) {}
-inline void release(const void*) {}
-inline void acquire(const void*) {}
-inline void forget(const void*) {}
-inline void access(const void*, unsigned, Kind, uintptr_t) {}
-inline void atomic_load(const void*, unsigned, int, uintptr_t) {}
-inline void atomic_store(void*, unsigned, int, uintptr_t) {}
-inline void atomic_update(void*, unsigned, int, uintptr_t) {}
-inline void fence() {}
-inline void async_issued(void*, const void*, unsigned, unsigned, uintptr_t) {}
-inline void async_completed(void*, const void*, unsigned, unsigned, const void*) {}
+// ---- Memory of the host: segments, and whether their bytes have been written ----
+EMU_CHECK(void segment_mapped(char* start, uint64_t bytes))  // nothing in it counts as written
+EMU_CHECK(void segment_unmapped(char* start, uint64_t bytes))
+EMU_CHECK(void set_written(char* start, uint64_t bytes, bool written))
+EMU_CHECK(void copied(char* to, const char* from, uint64_t bytes))  // by the host, between launches
+
+// ---- Launches ----
+EMU_CHECK(void launch_begins())  // `launch` is set
+EMU_CHECK(void launch_ends())    // reports not-written
+EMU_CHECK(void block_begins(Block& block))  // nothing in its shared memory counts as written
+EMU_CHECK(void block_ends(Block& block))
+EMU_CHECK(void fiber_begins(Fiber& fiber))
+
+// ---- Synchronization. A `key` names an object by its address ----
+// All of these fibers of one block met: what each did before is before what each does after.
+EMU_CHECK(void met(Fiber* const* fibers, unsigned count))
+// What the current fiber did so far is published under the key, with what is there.
+EMU_CHECK(void release(const void* key))
+// The current fiber acquires what is published under the key.
+EMU_CHECK(void acquire(const void* key))
+// A new object begins at this address.
+EMU_CHECK(void forget(const void* key))
+// The current fiber releases with its later relaxed stores, and acquires what its earlier relaxed loads saw.
+EMU_CHECK(void fence())
+
+// ---- Accesses by the current fiber that the compiler did not instrument ----
+EMU_CHECK(void access(const void* p, unsigned bytes, Kind kind, uintptr_t pc))
+// Atomic accesses never race with each other. order: 0 relaxed, 1 release, 2 acquire, 3 both.
+EMU_CHECK(void atomic_load(const void* p, unsigned bytes, int order, uintptr_t pc))
+EMU_CHECK(void atomic_store(void* p, unsigned bytes, int order, uintptr_t pc))
+EMU_CHECK(void atomic_update(void* p, unsigned bytes, int order, uintptr_t pc))
+// Asynchronous copies. From issue to completion nobody may touch the target or write the source. Completion, told while a
+// fiber of the block runs, is a write by that fiber, or is published under `key` if there is one (bulk copies).
+EMU_CHECK(void async_issued(void* to, const void* from, unsigned bytes, unsigned valid, uintptr_t pc))
+EMU_CHECK(void async_completed(void* to, const void* from, unsigned bytes, unsigned valid, const void* key))
 
 }  // namespace emu::check
+
+#undef EMU_CHECK

@@ -1,0 +1,121 @@
+// The path of every access: bounds, alignment, state of the bytes, races.
+//
+// The common case, an aligned access of 1, 2, 4, 8 or 16 bytes inside one region, is inlined into the callbacks.
+#pragma once
+
+#include "places.h"
+#include "races.h"
+
+#include <cstring>
+
+namespace emu::check {
+
+// What changes with the fiber that runs.
+struct Running {
+    Fiber* fiber = nullptr;  // of which `threads.me` is the state
+    unsigned steps = 0;      // accesses since it came to run
+};
+extern Running running;
+
+constexpr unsigned STEPS = 10000;
+
+// Makes `threads` and `places` those of the current fiber.
+void switch_fiber();
+void preempt();
+
+// Any operation, size and alignment.
+void access_anyhow(const Attempt& attempt);
+// The first byte that was never written, or null.
+const char* first_unwritten(const Attempt& attempt);
+// Reports what is wrong with the state of the bytes.
+[[noreturn]] void bad_state(const Attempt& attempt);
+// Ends the child if the attempt, a write, hits the source of an asynchronous copy.
+void check_copy_sources(const Attempt& attempt);
+extern uint64_t copies_from_writable;  // how many copies are under way whose source the launch may write
+
+inline void step() {
+    if (current != running.fiber) switch_fiber();
+    if (++running.steps >= STEPS) preempt();
+}
+
+inline bool on_stack(const void* p, uint64_t bytes) {
+    return p >= current->stack_low && (const char*)p + bytes <= current->stack_high;
+}
+
+// The states of the words that an aligned access of N bytes touches, and which of their bits are its bytes.
+template <unsigned N>
+struct States;
+template <>
+struct States<4> { using Type = uint8_t; };
+template <>
+struct States<8> { using Type = uint16_t; };
+template <>
+struct States<16> { using Type = uint32_t; };
+
+inline void record(const Region& region, Cell& cell, unsigned mask, const Attempt& attempt) {
+    for_cells(*region.area, cell, mask, [&](Cell& part) {
+        switch (attempt.op) {
+            case Op::Read: return record_read(*region.area, part, attempt, region.shared);
+            case Op::Write: return record_write(*region.area, part, attempt, region.shared);
+            default: return access_atomically(*region.area, part, attempt, region.shared);
+        }
+    });
+}
+
+inline bool reads(Op op) { return op == Op::Read || op == Op::AtomicRead; }
+
+// The bytes of one word that `mask` names.
+inline void access_part(const Region& region, const Attempt& attempt, uint64_t offset, unsigned mask) {
+    uint8_t& state = region.states[offset / 4];
+    if (state & (mask << 4)) bad_state(attempt);
+    if (region.writable) record(region, region.cells[offset / 4], mask, attempt);
+    if (!reads(attempt.op)) {
+        state = uint8_t(state | mask);
+    } else if ((state & mask) != mask) {
+        bad_state(attempt);
+    }
+}
+
+// N / 4 whole words.
+template <unsigned N>
+inline void access_words(const Region& region, const Attempt& attempt, uint64_t offset) {
+    using State = typename States<N>::Type;
+    constexpr State written = State(0x0f0f0f0f);
+    State state;
+    memcpy(&state, region.states + offset / 4, sizeof state);
+    if (state & State(~written)) bad_state(attempt);
+    if (region.writable) {
+        Cell* cell = region.cells + offset / 4;
+        for (unsigned i = 0; i < N / 4; i++) record(region, cell[i], 0xf, attempt);
+    }
+    if (!reads(attempt.op)) {
+        memcpy(region.states + offset / 4, &written, sizeof state);
+    } else if (state != written) {
+        bad_state(attempt);
+    }
+}
+
+// A plain access that the compiler believes to be aligned.
+template <unsigned N, Op OP>
+inline void access(const void* p, uintptr_t pc) {
+    if (!current) return;
+    step();
+    Attempt attempt = {(const char*)p, N, OP, pc};
+    if (uintptr_t(p) % N) misaligned(attempt);
+    if (on_stack(p, N)) return;
+    const Region* region = places.guess(p, N, unsigned(pc));
+    if (!region) region = places.find(attempt, unsigned(pc));
+    if (!region || !region->area) return access_anyhow(attempt);
+    if (OP == Op::Write) {
+        if (!region->writable) read_only(attempt);
+        if (copies_from_writable && !region->shared) check_copy_sources(attempt);
+    }
+    uint64_t offset = uint64_t((const char*)p - region->origin);
+    if constexpr (N < 4) {
+        access_part(*region, attempt, offset, ((1u << N) - 1) << (offset & 3));
+    } else {
+        access_words<N>(*region, attempt, offset);
+    }
+}
+
+}  // namespace emu::check

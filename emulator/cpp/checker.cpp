@@ -1,0 +1,165 @@
+#ifdef EMU_CHECKED
+#include "checker.h"
+
+#include "access.h"
+#include "channel.h"
+#include "copies.h"
+#include "sync.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace emu::check {
+
+Running running;
+
+void switch_fiber() {
+    running = {current, 0};
+    if (!current) return;
+    threads.me = &threads.of(*current->block, current->thread);
+    places.enter_block(current->block->slot);
+}
+
+void preempt() {
+    running.steps = 0;
+    yield();
+    if (current != running.fiber) switch_fiber();
+}
+
+void bad_state(const Attempt& attempt) {
+    for (const char* p = attempt.p; p < attempt.p + attempt.bytes; p++) {
+        const Area& area = *places.find_byte(p)->area;
+        unsigned state = area.states[(p - area.start) / 4] >> (uintptr_t(p) & 3);
+        if (state & 0x10) copies.report_target(attempt, p);
+        if (reads(attempt.op) && !(state & 1)) uninitialised(attempt, p);
+    }
+    abort();  // one of the bytes is why this was called
+}
+
+const char* first_unwritten(const Attempt& attempt) {
+    places.find(attempt, unsigned(attempt.pc));
+    for (const char* p = attempt.p; p < attempt.p + attempt.bytes; p++) {
+        const Region& region = *places.find_byte(p);
+        if (region.area && !region.area->written(p)) return p;
+    }
+    return nullptr;
+}
+
+void access_anyhow(const Attempt& attempt) {
+    if (attempt.bytes == 0 || on_stack(attempt.p, attempt.bytes)) return;
+    const Region* whole = places.find(attempt, unsigned(attempt.pc));
+    if (whole && !whole->area) {
+        if (reads(attempt.op)) return;
+        out_of_bounds(attempt, places.describe(attempt.p, attempt.op), "a thread writes to constant data of the program");
+    }
+    const char* end = attempt.p + attempt.bytes;
+    unsigned count;
+    for (const char* p = attempt.p; p < end; p += count) {
+        const Region& region = whole ? *whole : *places.find_byte(p);
+        if (!reads(attempt.op) && !region.writable) read_only(attempt);
+        count = whole ? unsigned(4 - (uintptr_t(p) & 3)) : 1;
+        if (count > uint64_t(end - p)) count = unsigned(end - p);
+        unsigned mask = ((1u << count) - 1) << (uintptr_t(p) & 3);
+        access_part(region, attempt, uint64_t(p - region.origin), mask);
+    }
+    if (!reads(attempt.op) && copies_from_writable) copies.check_sources(attempt);
+}
+
+void access(const void* p, unsigned bytes, Kind kind, uintptr_t pc) {
+    if (!current) return;
+    if (kind == Atomic) return atomic_update((void*)p, bytes, 0, pc);
+    step();
+    access_anyhow({(const char*)p, bytes, kind == Read ? Op::Read : Op::Write, pc});
+}
+
+void segment_mapped(char* start, uint64_t bytes) { shadow.add_segment(start, bytes); }
+
+void segment_unmapped(char* start, uint64_t) { shadow.remove_segment(start); }
+
+void set_written(char* start, uint64_t bytes, bool written) {
+    if (Area* area = shadow.segment(start)) area->set_written(start, bytes, written);
+}
+
+void copied(char* to, const char* from, uint64_t bytes) {
+    Area *target = shadow.segment(to), *source = shadow.segment(from);
+    if (!target || !source) return;
+    if ((uintptr_t(to) | uintptr_t(from) | bytes) % 4 == 0) {
+        if (bytes) memmove(&target->state(to), &source->state(from), bytes / 4);
+        return;
+    }
+    std::vector<bool> written(bytes);
+    for (uint64_t i = 0; i < bytes; i++) written[i] = source->written(from + i);
+    for (uint64_t i = 0; i < bytes; i++) target->set_written(to + i, 1, written[i]);
+}
+
+void launch_begins() {
+    uint64_t blocks = uint64_t(launch->grid.x) * launch->grid.y * launch->grid.z;
+    if (blocks > UINT32_MAX / (uint64_t(launch->threads) + 1)) {
+        fail("the grid of " + launch->symbol + " is too large to be checked: " + std::to_string(blocks) + " blocks of " +
+             std::to_string(launch->threads) + " threads, and a thread's number must fit into 32 bits");
+    }
+    bool keep = threads.begin_launch();
+    for (Area* area : shadow.segments) keep ? area->drop_rare() : area->erase_records();
+    for (Area& area : shadow.shared) keep ? area.drop_rare() : area.erase_records();
+    if (launch->shared_bytes) shadow.place_shared(launch->shared_start, launch->shared_bytes);
+    places.begin_launch();
+    sync.begin_launch();
+    running = {};
+}
+
+namespace {
+
+bool written_in_launch(const Area& area, const Cell& cell) {
+    if (cell.write.counter >= threads.launch_base) return true;
+    if (!cell.more || cell.more & SPLIT) return false;
+    for (const Access& access : area.accesses.items[cell.more].atomics) {
+        if (access.op == Op::AtomicWrite) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+void launch_ends() {
+    running = {};
+    for (unsigned i = 0; i < launch->parameters.size(); i++) {
+        const Range& range = launch->parameters[i];
+        if (!range.writable || !range.bytes) continue;
+        Area& area = *shadow.segment(range.start);
+        for (uint64_t offset = 0; offset < range.bytes;) {
+            const char* p = range.start + offset;
+            const Cell& word = area.cell(p);
+            bool split = word.more & SPLIT;
+            const Cell& cell = split ? area.splits[word.more & ~SPLIT].bytes[uintptr_t(p) & 3] : word;
+            if (!written_in_launch(area, cell)) not_written(i, offset);
+            offset += split ? 1 : 4 - (uintptr_t(p) & 3);
+        }
+    }
+    threads.end_launch();
+    places.end_launch();
+}
+
+void block_begins(Block& block) {
+    Area& area = shadow.shared[block.slot];
+    threads.begin_block(block);
+    copies.drop(block.slot);
+    sync.drop(block.slot);
+    area.drop_rare();
+    for (const SharedArray& array : launch->shared) {
+        // Whole words: a word at an edge has bytes of one array only that matter, or of two that both begin.
+        if (array.bytes) memset(&area.state(array.start), 0, (array.bytes + (uintptr_t(array.start) & 3) + 3) / 4);
+    }
+    running = {};
+}
+
+void block_ends(Block&) { running = {}; }
+
+void fiber_begins(Fiber& fiber) {
+    threads.begin_thread(threads.of(*fiber.block, fiber.thread), *fiber.block, fiber.thread);
+    running = {};
+}
+
+void met(Fiber* const* fibers, unsigned count) { threads.met(fibers, count); }
+
+}  // namespace emu::check
+#endif

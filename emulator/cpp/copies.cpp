@@ -1,0 +1,125 @@
+#ifdef EMU_CHECKED
+#include "copies.h"
+
+#include "checker.h"
+#include "sync.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+
+namespace emu::check {
+
+Copies copies;
+uint64_t copies_from_writable = 0;
+
+namespace {
+
+// May the launch write any byte of the copy's source?
+bool source_writable(const Copy& copy) {
+    for (const Range& range : launch->parameters) {
+        if (range.writable && range.start < copy.from + copy.valid && copy.from < range.start + range.bytes) return true;
+    }
+    return false;
+}
+
+// Sets the state of each byte of the target.
+void set_states(Area& area, const Copy& copy, bool pending, bool written) {
+    for (unsigned i = 0; i < copy.bytes; i++) {
+        uint8_t& state = area.state(copy.to + i);
+        unsigned bit = 1u << (uintptr_t(copy.to + i) & 3);
+        unsigned bits = (pending ? bit << 4 : 0) | (written ? bit : 0);
+        state = uint8_t((state & ~(bit | bit << 4)) | bits);
+    }
+}
+
+}  // namespace
+
+void Copies::issue(const Copy& copy, uintptr_t pc) {
+    access_anyhow({copy.from, copy.valid, Op::Read, pc});
+    access_anyhow({copy.to, copy.bytes, Op::Write, pc});
+    set_states(*places.find_byte(copy.to)->area, copy, true, false);
+    if (source_writable(copy)) copies_from_writable++;
+    under_way[current->block->slot][copy.to] = copy;
+    threads.tick(*threads.me);
+}
+
+void Copies::complete(void* to, const void* key) {
+    auto& block = under_way[current->block->slot];
+    auto at = block.find((char*)to);
+    if (at == block.end()) return;
+    const Copy copy = at->second;
+    block.erase(at);
+    forget(copy);
+
+    Mark writer = {threads.me->id, threads.me->counter, copy.issued.pc};
+    if (key) {
+        const Thread& me = *threads.me;
+        writer.thread = me.first + launch->threads;
+        writer.counter = threads.tick_engine(*current->block);
+        sync.publish(key, copy.stamp);
+        sync.publish(key, {Ref<Clock>(), me.block, launch->threads, writer.counter});
+    }
+    const Region& region = *places.find_byte(copy.to);
+    set_states(*region.area, copy, false, true);
+    for (unsigned i = 0; i < copy.bytes;) {
+        const char* p = copy.to + i;
+        unsigned first = uintptr_t(p) & 3, count = std::min(4 - first, copy.bytes - i);
+        for_cells(*region.area, region.area->cell(p), ((1u << count) - 1) << first, [&](Cell& cell) {
+            if (cell.more) region.area->drop_accesses(cell);
+            cell.write = writer;
+            cell.write_size = uint16_t(copy.bytes);
+            cell.read = {};
+        });
+        i += count;
+    }
+}
+
+void Copies::forget(const Copy& copy) {
+    if (source_writable(copy)) copies_from_writable--;
+}
+
+void Copies::drop(unsigned slot) {
+    for (const auto& entry : under_way[slot]) forget(entry.second);
+    under_way[slot].clear();
+}
+
+void Copies::report_target(const Attempt& attempt, const char* byte) {
+    for (const auto& entry : under_way[current->block->slot]) {
+        const Copy& copy = entry.second;
+        if (byte >= copy.to && byte < copy.to + copy.bytes) pending_copy(attempt, byte, copy, true);
+    }
+    abort();  // every byte that is marked has its copy
+}
+
+void Copies::check_sources(const Attempt& attempt) {
+    const Copy* found = nullptr;
+    for (const auto& block : under_way) {
+        for (const auto& entry : block) {
+            const Copy& copy = entry.second;
+            bool hit = copy.from < attempt.p + attempt.bytes && attempt.p < copy.from + copy.valid;
+            // Of several, always the same one, whatever the order of the table.
+            if (hit && (!found || std::tie(copy.from, copy.issued.thread) < std::tie(found->from, found->issued.thread))) found = &copy;
+        }
+    }
+    if (found) pending_copy(attempt, std::max(attempt.p, found->from), *found, false);
+}
+
+void check_copy_sources(const Attempt& attempt) { copies.check_sources(attempt); }
+
+void async_issued(void* to, const void* from, unsigned bytes, unsigned valid, uintptr_t pc) {
+    if (!current) return;
+    step();
+    const Thread& me = *threads.me;
+    Mark mark = {me.id, me.counter, uint32_t(pc)};
+    copies.issue({(char*)to, (const char*)from, bytes, valid, mark, me.stamp()}, pc);
+}
+
+void async_completed(void* to, const void*, unsigned, unsigned, const void* key) {
+    if (!current) return;
+    if (current != running.fiber) switch_fiber();
+    copies.complete(to, key);
+}
+
+}  // namespace emu::check
+#endif

@@ -1,0 +1,189 @@
+#ifdef EMU_CHECKED
+#include "places.h"
+
+#include "channel.h"
+
+#include <link.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace emu::check {
+
+Places places;
+
+namespace {
+
+struct Piece {
+    char* start;
+    uint64_t bytes;
+};
+
+// The parts of the executable that are not writable, and what the loader made so after relocation.
+const std::vector<Piece>& constants() {
+    static std::vector<Piece> pieces = [] {
+        std::vector<Piece> found;
+        dl_iterate_phdr(
+            [](dl_phdr_info* object, size_t, void* to) {
+                for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+                    const ElfW(Phdr)& part = object->dlpi_phdr[i];
+                    bool constant = part.p_type == PT_GNU_RELRO || (part.p_type == PT_LOAD && !(part.p_flags & PF_W));
+                    if (constant) ((std::vector<Piece>*)to)->push_back({(char*)object->dlpi_addr + part.p_vaddr, part.p_memsz});
+                }
+                return 1;  // the executable comes first, and libraries are not wanted
+            },
+            &found);
+        return found;
+    }();
+    return pieces;
+}
+
+std::string number(int64_t value) { return std::to_string(value); }
+
+}  // namespace
+
+bool Places::Named::contains(const char* p, uint64_t count) const {
+    uint64_t offset = uint64_t(p - start);
+    return offset < bytes && count <= bytes - offset;
+}
+
+// How far outside, in bytes: 0 is inside, 1 the first byte after the end or the last before the start.
+int64_t Places::Named::distance(const char* p) const {
+    if (p < start) return start - p;
+    return p < start + bytes ? 0 : p - (start + bytes) + 1;
+}
+
+void Places::begin_launch() {
+    named.clear();
+    regions.clear();
+    for (unsigned i = 0; i < launch->parameters.size(); i++) {
+        const Range& range = launch->parameters[i];
+        named.push_back({range.start, range.bytes, "PARAM " + number(i) + " ",
+                         "parameter " + number(i) + " (" + number(int64_t(range.bytes)) + " bytes)", range.writable, false});
+    }
+    for (const SharedArray& array : launch->shared) {
+        named.push_back({array.start, array.bytes, "SHARED " + array.name + " ",
+                         "shared array `" + array.name + "` (" + number(int64_t(array.bytes)) + " bytes)", true, true});
+    }
+    cut(false);
+    cut(true);
+    add_constants();
+    std::fill_n(guesses, GUESSES, &nowhere);
+}
+
+void Places::end_launch() {
+    named.clear();
+    regions.clear();
+    std::fill_n(guesses, GUESSES, &nowhere);
+}
+
+void Places::cut(bool shared) {
+    std::vector<char*> edges;
+    for (const Named& range : named) {
+        if (range.shared != shared) continue;
+        edges.push_back(range.start);
+        edges.push_back(range.start + range.bytes);
+    }
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    for (size_t i = 0; i + 1 < edges.size(); i++) {
+        Region region;
+        region.start = edges[i];
+        region.bytes = uint64_t(edges[i + 1] - edges[i]);
+        region.shared = shared;
+        bool covered = false;
+        for (const Named& range : named) {
+            if (range.shared != shared || !range.contains(region.start, 1)) continue;
+            covered = true;
+            region.writable |= range.writable;
+        }
+        if (!covered) continue;
+        region.area = shared ? &shadow.shared[0] : shadow.segment(region.start);
+        if (!region.area) {
+            fail("a parameter of " + launch->symbol + " points to no mapped segment");
+        }
+        region.origin = region.area->start;
+        region.cells = region.area->cells;
+        region.states = region.area->states;
+        regions.push_back(region);
+    }
+}
+
+void Places::add_constants() {
+    for (const Piece& piece : constants()) {
+        Region region;
+        region.start = piece.start;
+        region.bytes = piece.bytes;
+        regions.push_back(region);
+    }
+}
+
+void Places::enter_block(unsigned slot) {
+    for (Region& region : regions) {
+        if (!region.shared) continue;
+        region.area = &shadow.shared[slot];
+        region.cells = region.area->cells;
+        region.states = region.area->states;
+    }
+}
+
+const Region* Places::find_byte(const char* p) const {
+    for (const Region& region : regions) {
+        if (region.contains(p, 1)) return &region;
+    }
+    return nullptr;
+}
+
+const Region* Places::find(const Attempt& attempt, unsigned hint) {
+    for (const Region& region : regions) {
+        if (region.contains(attempt.p, attempt.bytes)) return guesses[hint % GUESSES] = &region;
+    }
+    for (const Named& range : named) {
+        if (range.contains(attempt.p, attempt.bytes)) return nullptr;
+    }
+    outside(attempt);
+}
+
+// The range that an address is inside of, or nearest to. Of several ranges, one that allows the access.
+const Places::Named* Places::nearest(const char* p, Op op) const {
+    bool writes = op == Op::Write || op == Op::AtomicWrite;
+    auto rank = [&](const Named& range) { return 2 * range.distance(p) + (range.writable != writes); };
+    auto best = std::min_element(named.begin(), named.end(), [&](const Named& a, const Named& b) { return rank(a) < rank(b); });
+    if (best == named.end()) return nullptr;
+    Area* area = best->shared ? nullptr : shadow.segment(best->start);
+    bool same_segment = area && area->contains(p);
+    return best->distance(p) <= NEAR || same_segment ? &*best : nullptr;
+}
+
+std::string Places::describe(const char* p, Op op) const {
+    if (const Named* range = nearest(p, op)) return range->line + number(p - range->start);
+    char text[32];
+    snprintf(text, sizeof text, "WILD %llx", (unsigned long long)(uintptr_t)p);
+    return text;
+}
+
+void Places::outside(const Attempt& attempt) const {
+    const char *p = attempt.p, *end = p + attempt.bytes;
+    const std::string who = attempt.op == Op::Read || attempt.op == Op::AtomicRead ? "a thread reads " : "a thread writes ";
+    if (p >= current->stack_low && p < current->stack_high) {
+        out_of_bounds(attempt, describe(p, attempt.op), who + "past the end of its local memory");
+    }
+    // Of the ranges that have its first byte, the one that goes on for longest.
+    const Named* begins = nullptr;
+    for (const Named& range : named) {
+        if (range.contains(p, 1) && (!begins || range.start + range.bytes > begins->start + begins->bytes)) begins = &range;
+    }
+    if (begins) {
+        const char* last = begins->start + begins->bytes;
+        out_of_bounds(attempt, begins->line + number(int64_t(begins->bytes)),
+                      who + "from inside " + begins->words + " up to " + number(end - last) + " bytes past its end");
+    }
+    const Named* near = nearest(p, attempt.op);
+    if (!near) out_of_bounds(attempt, describe(p, attempt.op), who + "at an address that belongs to nothing it may use");
+    std::string gap = p < near->start ? number(near->start - p) + " bytes before the start of "
+                                      : number(p - near->start - int64_t(near->bytes)) + " bytes behind the end of ";
+    out_of_bounds(attempt, describe(p, attempt.op), who + gap + near->words);
+}
+
+}  // namespace emu::check
+#endif

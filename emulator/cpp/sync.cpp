@@ -1,0 +1,143 @@
+#ifdef EMU_CHECKED
+#include "sync.h"
+
+#include "access.h"
+#include "checker.h"
+
+namespace emu::check {
+
+Sync sync;
+
+Sync::Keys& Sync::of(const void* key) {
+    unsigned slot = current->block->slot;
+    return shadow.shared[slot].contains(key) ? shared[slot] : global;
+}
+
+void Sync::publish(const void* key, const Stamp& stamp) {
+    Ref<Clock>& clock = of(key)[key];
+    Join join(threads.stride, std::move(clock));
+    join.add(stamp);
+    clock = join.done();
+}
+
+const Clock* Sync::published(const void* key) {
+    Keys& keys = of(key);
+    auto at = keys.find(key);
+    return at == keys.end() ? nullptr : at->second.get();
+}
+
+void Sync::forget(const void* key) { of(key).erase(key); }
+
+void Sync::drop(unsigned slot) { shared[slot].clear(); }
+
+void Sync::begin_launch() {
+    global.clear();
+    for (Keys& keys : shared) keys.clear();
+}
+
+void release(const void* key) {
+    if (!current) return;
+    if (current != running.fiber) switch_fiber();
+    sync.publish(key, threads.me->stamp());
+    threads.tick(*threads.me);
+}
+
+void acquire(const void* key) {
+    if (!current) return;
+    if (current != running.fiber) switch_fiber();
+    threads.acquire(*threads.me, sync.published(key));
+}
+
+void forget(const void* key) {
+    if (current) sync.forget(key);
+}
+
+void fence() {
+    if (!current) return;
+    if (current != running.fiber) switch_fiber();
+    threads.fence(*threads.me);
+}
+
+namespace {
+
+constexpr int RELEASE = 1, ACQUIRE = 2;
+
+// Checks and records the access. Returns the record of its first byte, or null where none is kept.
+Accesses* enter(const void* p, unsigned bytes, Op op, bool update, uintptr_t pc) {
+    step();
+    Attempt attempt = {(const char*)p, bytes, op, pc};
+    if (uintptr_t(p) % bytes) misaligned(attempt);
+    if (on_stack(p, bytes)) return nullptr;
+    const char* unwritten = update ? first_unwritten(attempt) : nullptr;
+    access_anyhow(attempt);
+    if (unwritten) uninitialised(attempt, unwritten);
+    const Region& region = *places.find_byte((const char*)p);
+    if (!region.writable) return nullptr;
+    Cell* cell = &region.area->cell(p);
+    if (cell->more & SPLIT) cell = &region.area->splits[cell->more & ~SPLIT].bytes[uintptr_t(p) & 3];
+    return &region.area->accesses[cell->more];
+}
+
+// The present value has been loaded.
+void take(const Accesses& from, int order, uintptr_t pc) {
+    Thread& me = *threads.me;
+    const Stamp& stored = from.stored;
+    if (stored.counter && (stored.block != me.block || stored.thread != me.index)) {
+        const Seen& latest = me.seen[(me.next_seen + 7) % 8];
+        bool again = latest.pc == pc && latest.stored.block == stored.block && latest.stored.thread == stored.thread &&
+                     latest.stored.counter == stored.counter;
+        if (!again) me.seen[me.next_seen++ % 8] = {stored, me.counter, uint32_t(pc)};
+    }
+    if (!from.published) return;
+    if (order & ACQUIRE) {
+        threads.acquire(me, from.published.get());
+    } else if (!me.loaded) {
+        me.loaded = from.published;
+    } else if (me.loaded.get() != from.published.get()) {
+        Join join(threads.stride, std::move(me.loaded));
+        join.add(from.published.get());
+        me.loaded = join.done();
+    }
+}
+
+// A value is stored. A store by another thread than the publisher ends its release sequence, unless it `goes_on`
+// (read-modify-write). A sequence that several threads made has no publisher: 0; else it is the thread's id plus 1.
+void give(Accesses& to, int order, bool goes_on) {
+    Thread& me = *threads.me;
+    Stamp now = me.stamp();
+    const Stamp& published = order & RELEASE ? now : me.fence;
+    bool anothers = to.publisher != me.id + 1;
+    if (!goes_on && anothers) to.published = {};
+    bool joins = anothers && to.published;
+    if (published.counter) {
+        Join join(threads.stride, std::move(to.published));
+        join.add(published);
+        to.published = join.done();
+    }
+    to.publisher = joins ? 0 : me.id + 1;
+    to.stored = now;
+    if (order & RELEASE) threads.tick(me);
+}
+
+}  // namespace
+
+void atomic_load(const void* p, unsigned bytes, int order, uintptr_t pc) {
+    if (!current) return;
+    if (Accesses* at = enter(p, bytes, Op::AtomicRead, false, pc)) take(*at, order, pc);
+}
+
+void atomic_store(void* p, unsigned bytes, int order, uintptr_t pc) {
+    if (!current) return;
+    if (Accesses* at = enter(p, bytes, Op::AtomicWrite, false, pc)) give(*at, order, false);
+}
+
+void atomic_update(void* p, unsigned bytes, int order, uintptr_t pc) {
+    if (!current) return;
+    Accesses* at = enter(p, bytes, Op::AtomicWrite, true, pc);
+    if (!at) return;
+    take(*at, order, pc);
+    give(*at, order, true);
+}
+
+}  // namespace emu::check
+#endif

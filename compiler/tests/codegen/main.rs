@@ -1,7 +1,8 @@
 //! Tests of the code generator that need no GPU: the text of kernels, what NVRTC makes of it, and what it computes
-//! when run on the CPU.
+//! when run in the emulator.
 
 mod build;
+mod execute;
 mod matmul;
 mod ordered;
 mod pointwise;

@@ -11,7 +11,7 @@
 #define __constant__
 // Not inline in its thunk, which the compiler does not instrument.
 #define __global__ __attribute__((noinline))
-#define __forceinline__ inline __attribute__((always_inline))
+#define __forceinline__ inline
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))

@@ -62,6 +62,8 @@ void prepare_fibers(Block& block) {
         Fiber& fiber = block.fibers[t];
         fiber.thread = t;
         fiber.block = &block;
+        fiber.state = State::Ended;
+        fiber.stack_low = nullptr;
         fiber.index = {t % size.x, t / size.x % size.y, t / size.x / size.y};
     }
 }
@@ -89,11 +91,6 @@ void start_block() {
         barrier.waiting.clear();
     }
     begin_warps(block);
-    for (Fiber& fiber : block.fibers) {
-        fiber.state = State::Ready;
-        fiber.stack_low = nullptr;
-        fiber.spun = false;
-    }
     if (launch->schedule == Schedule::Reverse) {
         for (unsigned t = launch->threads; t-- > 0;) block.ready.push(&block.fibers[t]);
     } else {
@@ -164,6 +161,8 @@ bool choose_block() {
 }
 
 void begin_fiber(Fiber& fiber) {
+    fiber.state = State::Ready;
+    fiber.spun = false;
     Stack stack = take_stack();
     fiber.stack_low = stack.low;
     fiber.stack_high = stack.high;
@@ -190,7 +189,7 @@ void end_block(Block& block) {
     running = nullptr;
 }
 
-void end_thread() {
+[[noreturn]] void end_thread() {
     Fiber& self = *current;
     Block& block = *self.block;
     end_async_copies(self);
@@ -201,17 +200,25 @@ void end_thread() {
     progress();
     // From here on another thread may stand on this stack, as soon as it is switched to.
     give_back_stack({self.stack_low, self.stack_high});
+    self.stack_low = nullptr;
     if (block.live == 0) end_block(block);
+    // The fiber may be that of a thread of another block by now, and even the next to run.
+    static Context nowhere;
+    Fiber* next = next_fiber();
+    current = next;
+    switch_context(nowhere, next ? next->context : outside);
+    __builtin_unreachable();
 }
 
 }  // namespace
 
 void wait() {
     Fiber* self = current;
+    // There is one: where none can go on, `next_fiber` reports.
     Fiber* next = next_fiber();
     if (next == self) return;
     current = next;
-    switch_context(self->context, next ? next->context : outside);
+    switch_context(self->context, next->context);
 }
 
 void make_ready(Fiber* const* fibers, unsigned count) {
@@ -290,6 +297,4 @@ void emu_fiber_main() {
     using namespace emu;
     launch->kernel(launch->arguments.data());
     end_thread();
-    wait();
-    __builtin_unreachable();
 }

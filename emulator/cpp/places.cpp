@@ -180,8 +180,10 @@ void Places::outside(const Attempt& attempt) const {
     }
     const Named* near = nearest(p, attempt.op);
     if (!near) out_of_bounds(attempt, describe(p, attempt.op), who + "at an address that belongs to nothing it may use");
+    int64_t behind = p - near->start - int64_t(near->bytes);
     std::string gap = p < near->start ? number(near->start - p) + " bytes before the start of "
-                                      : number(p - near->start - int64_t(near->bytes)) + " bytes behind the end of ";
+                      : behind == 0   ? "right behind the end of "
+                                      : number(behind) + " bytes behind the end of ";
     out_of_bounds(attempt, describe(p, attempt.op), who + gap + near->words);
 }
 

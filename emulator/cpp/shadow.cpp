@@ -87,7 +87,7 @@ void Area::drop_accesses(Cell& cell) {
     rare.reads.clear();
     rare.atomics.clear();
     rare.published = {};
-    rare.stored = {};
+    rare.stores = {};
     rare.publisher = 0;
     accesses.put_back(cell.more);
     cell.more = 0;
@@ -108,7 +108,7 @@ Split& Area::split(Cell& cell) {
             copy.atomics = rare.atomics;
             copy.published = rare.published;
             copy.publisher = rare.publisher;
-            copy.stored = rare.stored;
+            copy.stores = rare.stores;
         }
     }
     if (cell.more) drop_accesses(cell);

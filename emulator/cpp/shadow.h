@@ -39,10 +39,10 @@ struct Accesses {
     Cell* owner = nullptr;
     std::vector<Access> reads;    // by several threads; `Cell::read` is then empty
     std::vector<Access> atomics;  // atomic accesses
-    // What an atomic load of the present value acquires, and who stored it.
+    // What an atomic load of the present value acquires, and who made the value.
     Ref<Clock> published;
     uint32_t publisher = 0;  // whose release sequence it is, see sync.cpp
-    Stamp stored;
+    Ref<Stores> stores;
 };
 
 struct Split {

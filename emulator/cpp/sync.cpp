@@ -81,12 +81,9 @@ Accesses* enter(const void* p, unsigned bytes, Op op, bool update, uintptr_t pc)
 // The present value has been loaded.
 void take(const Accesses& from, int order, uintptr_t pc) {
     Thread& me = *threads.me;
-    const Stamp& stored = from.stored;
-    if (stored.counter && (stored.block != me.block || stored.thread != me.index)) {
-        const Seen& latest = me.seen[(me.next_seen + 7) % 8];
-        bool again = latest.pc == pc && latest.stored.block == stored.block && latest.stored.thread == stored.thread &&
-                     latest.stored.counter == stored.counter;
-        if (!again) me.seen[me.next_seen++ % 8] = {stored, me.counter, uint32_t(pc)};
+    const Seen& latest = me.seen[(me.next_seen + 7) % 8];
+    if (from.stores && from.stores.get() != latest.stores.get()) {
+        me.seen[me.next_seen++ % 8] = {from.stores, me.counter, uint32_t(pc)};
     }
     if (!from.published) return;
     if (order & ACQUIRE) {
@@ -98,6 +95,19 @@ void take(const Accesses& from, int order, uintptr_t pc) {
         join.add(from.published.get());
         me.loaded = join.done();
     }
+}
+
+// The thread has stored; the threads before it count only if the value comes of theirs.
+void remember_store(Ref<Stores>& stores, const Stamp& now, bool goes_on) {
+    Ref<Stores> next(new Stores);
+    if (goes_on && stores) {
+        for (const Stamp& stamp : stores->stamps) {
+            if (stamp.block != now.block || stamp.thread != now.thread) next->stamps.push_back(stamp);
+        }
+        if (next->stamps.size() == Stores::MOST) next->stamps.erase(next->stamps.begin());
+    }
+    next->stamps.push_back(now);
+    stores = next;
 }
 
 // A value is stored. A store by another thread than the publisher ends its release sequence, unless it `goes_on`
@@ -115,8 +125,8 @@ void give(Accesses& to, int order, bool goes_on) {
         to.published = join.done();
     }
     to.publisher = joins ? 0 : me.id + 1;
-    to.stored = now;
-    if (order & RELEASE) threads.tick(me);
+    remember_store(to.stores, now, goes_on);
+    threads.tick(me);  // what it does from now on is later than what a reader of the value may rely on
 }
 
 }  // namespace

@@ -106,9 +106,9 @@ const Seen* Threads::saw(const Mark& mark) {
     for (std::vector<Thread>& slot : slots) {
         for (Thread& reader : slot) {
             for (const Seen& seen : reader.seen) {
-                if (seen.reader_counter && ordered({reader.id, seen.reader_counter, 0}, false) &&
-                    seen.stored.covers(mark.thread / stride, mark.thread % stride, mark.counter)) {
-                    return &seen;
+                if (!seen.stores || !ordered({reader.id, seen.reader_counter, 0}, false)) continue;
+                for (const Stamp& stored : seen.stores->stamps) {
+                    if (stored.covers(mark.thread / stride, mark.thread % stride, mark.counter)) return &seen;
                 }
             }
         }

@@ -20,9 +20,17 @@ struct Mark {
     uint32_t thread, counter, pc;
 };
 
-// A relaxed read of a value that another thread stored: what the storing thread had done by then.
+// Who made the present value of an atomic variable: the latest store and the read-modify-writes since, each thread once.
+// This only helps to name the flag that was seen before a race, so a long history loses its oldest part.
+struct Stores {
+    static constexpr size_t MOST = 32;
+    unsigned references = 0;
+    std::vector<Stamp> stamps;
+};
+
+// An atomic read: whose values it saw, and what these threads had done by then.
 struct Seen {
-    Stamp stored;
+    Ref<Stores> stores;
     uint32_t reader_counter = 0, pc = 0;
 };
 
@@ -69,7 +77,7 @@ class Threads {
         if (index < stride) return me->own[index] >= mark.counter;
         return shared || ordered_far(mark);
     }
-    // The reads-from of this thread, or of a thread that is ordered before it, that tells of the access; or null.
+    // A read, by this thread or ordered before it, of a value that was stored after the access of `mark`; or null.
     const Seen* saw(const Mark& mark);
 
   private:

@@ -2,6 +2,7 @@
 //! when run in the emulator.
 
 mod build;
+mod emulate;
 mod execute;
 mod matmul;
 mod ordered;

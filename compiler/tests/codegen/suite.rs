@@ -1,7 +1,8 @@
 //! Checks of generated kernels: their text, their code from NVRTC, and what they compute, run in the emulator.
 
 use crate::build::Random;
-use crate::execute::{emulator, execute};
+use crate::emulate::emulator;
+use crate::execute::execute;
 use monograph_compiler::Options;
 use monograph_compiler::codegen::{Family, Generated, NVRTC_OPTIONS, generate, prelude, supported};
 use monograph_ir::interp::Tensor;

@@ -4,6 +4,7 @@
 mod build;
 mod emulate;
 mod execute;
+mod copies;
 mod matmul;
 mod ordered;
 mod pointwise;

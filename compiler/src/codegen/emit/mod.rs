@@ -451,6 +451,26 @@ impl<'a> Emitter<'a> {
         name
     }
 
+    /// The parameter and the position there that an element of `value` is read from, where nothing but the index changes
+    /// on the way.
+    pub(super) fn read(&mut self, mut value: ValueId, index: Vec<Index>) -> Option<(u32, Index)> {
+        let mut id = self.tuple(index);
+        loop {
+            let node = self.body.node(value.node);
+            match &node.op {
+                Op::Parameter(number) => {
+                    return Some((*number, linear(&self.tuples[id as usize], &self.body.spec(value).shape)));
+                }
+                Op::Reshape(_) | Op::Permute(_) | Op::Broadcast(_) | Op::Slice { .. } => {
+                    value = node.operands[0];
+                    let inner = through(&node.op, &self.body.spec(value).shape, &self.tuples[id as usize])?;
+                    id = self.tuple(inner);
+                }
+                _ => return None,
+            }
+        }
+    }
+
     /// The element in memory of a value: where it was loaded, what was loaded.
     pub(super) fn raw(&self, dtype: DType, name: &str) -> String {
         self.raw.get(name).cloned().unwrap_or_else(|| super::types::stored(dtype, name))

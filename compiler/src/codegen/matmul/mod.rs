@@ -5,6 +5,7 @@
 //! integers.
 
 mod narrow;
+mod stage;
 mod tensor;
 mod tiled;
 
@@ -86,7 +87,17 @@ impl Product {
         [self.m, self.n][side]
     }
 
-    /// The element of operand `side` at `outer` of the result's side and `inner` of the inner dimension.
+    /// The index into operand `side` of `outer` of the result's side and `inner` of the inner dimension.
+    fn index(&self, side: usize, batch: &Index, outer: &Index, inner: &Index) -> Vec<Index> {
+        let mut index = delinear(batch, &self.batch);
+        match self.inner_last[side] {
+            true => index.extend([outer.clone(), inner.clone()]),
+            false => index.extend([inner.clone(), outer.clone()]),
+        }
+        index
+    }
+
+    /// The element of operand `side` there.
     fn element(
         &self,
         emit: &mut Emitter<'_>,
@@ -95,12 +106,7 @@ impl Product {
         outer: &Index,
         inner: &Index,
     ) -> Emit<String> {
-        let mut index = delinear(batch, &self.batch);
-        match self.inner_last[side] {
-            true => index.extend([outer.clone(), inner.clone()]),
-            false => index.extend([inner.clone(), outer.clone()]),
-        }
-        emit.value(self.operands[side], &index)
+        emit.value(self.operands[side], &self.index(side, batch, outer, inner))
     }
 
     /// Where an element of the result lies.

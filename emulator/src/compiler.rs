@@ -94,7 +94,8 @@ impl Compiler {
             Compiler { command, arguments, identity: String::new(), name: String::new(), instrument: None };
         let version = compiler.output(&["--version"])?;
         let machine = compiler.output(&["-dumpmachine"])?;
-        compiler.name = name(&version).ok_or("it does not say its version, so it is no C++ compiler that is known")?;
+        let known = name(&version).filter(|_| machine.contains('-'));
+        compiler.name = known.ok_or("it does not say its version and its target, so it is neither g++ nor clang++")?;
         compiler.identity = format!("{:?} {:?}\n{version}\n{machine}", compiler.command, compiler.arguments);
         compiler.instrument = compiler.probe();
         Ok(compiler)
@@ -238,7 +239,9 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_named_with_a_remedy() {
         let error = Compiler::find(&["/nonsense/g++".into(), "/bin/true".into()]).unwrap_err().to_string();
-        for words in ["/nonsense/g++: ", "/bin/true: it does not say its version", "apt install g++", "CXX"] {
+        for words in
+            ["/nonsense/g++: ", "/bin/true: it does not say its version and its target", "apt install g++", "CXX"]
+        {
             assert!(error.contains(words), "{words} is not in {error}");
         }
     }

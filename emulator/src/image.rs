@@ -134,10 +134,10 @@ mod tests {
         assert_eq!(local("_ZZ3fooE4name__12_"), Some((Some("foo"), "name")));
         assert_eq!(local("_ZZ4tileIfEPT_vE3buf"), Some((None, "buf")));
         assert_eq!(local("_ZZL4tilePfE3buf"), Some((None, "buf")));
-        assert_eq!(local("_ZZN12_GLOBAL__N_14tileEPfE7bufferE"), None);
+        assert_eq!(local("_ZZN12_GLOBAL__N_14tileEPfE6bufferE"), None);
         assert_eq!(local("_ZZN12_GLOBAL__N_14tileEPfE3EEE"), Some((None, "EEE")));
         assert_eq!(local("dynamic"), None);
-        assert_eq!(local("_ZZ99fooE4name"), None);
+        assert_eq!(local("_ZTW3dyn"), None);
     }
 
     #[test]

@@ -113,7 +113,8 @@ impl Session {
 
     /// Copies one range to the start of another.
     pub(crate) fn copy(&mut self, from: Range, to: Range) -> Result<(), Failure> {
-        let request = format!("copy {} {} {} {} {}", from.segment, from.offset, to.segment, to.offset, from.bytes);
+        // The target is in front, as with `memcpy`.
+        let request = format!("copy {} {} {} {} {}", to.segment, to.offset, from.segment, from.offset, from.bytes);
         self.ask(&request)
     }
 

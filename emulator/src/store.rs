@@ -1,7 +1,7 @@
 //! Keeps what was compiled: a folder of files whose names are the hash of everything they depend on.
 
 use monograph_ir::Error;
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -58,9 +58,13 @@ impl Store {
     }
 
     /// The file of that name. Where it is not there, `make` writes it to the path that it is given, and it is moved to
-    /// its place as a whole, so that processes can share a folder.
+    /// its place as a whole, so that processes can share a folder; while one makes it, others wait for it.
     pub(crate) fn file(&self, name: &str, make: impl FnOnce(&Path) -> Result<(), Error>) -> Result<PathBuf, Error> {
         let file = self.folder.join(name);
+        if file.is_file() {
+            return Ok(file);
+        }
+        let _lock = self.lock(name)?;
         if file.is_file() {
             return Ok(file);
         }
@@ -69,6 +73,19 @@ impl Store {
         make(&made)?;
         fs::rename(&made, &file).map_err(|e| failed(&file, &e))?;
         Ok(file)
+    }
+
+    /// Held while the file of that name is made. A few locks serve all names, so that they need not be removed.
+    fn lock(&self, name: &str) -> Result<File, Error> {
+        let folder = self.folder.join("locks");
+        make_private(&folder).map_err(|e| failed(&folder, &e))?;
+        let path = folder.join(name.get(..2).unwrap_or(name));
+        let lock = File::create(&path).map_err(|e| failed(&path, &e))?;
+        if let Err(error) = lock.lock() {
+            // Some file systems have none: then a file may be made twice, which is only slower.
+            tracing::debug!(path = %path.display(), %error, "the emulator's cache cannot be locked");
+        }
+        Ok(lock)
     }
 }
 
@@ -93,6 +110,16 @@ pub(crate) fn failed(path: &Path, error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    fn names(store: &Store) -> Vec<String> {
+        let entries = fs::read_dir(&store.folder).unwrap();
+        let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
 
     #[test]
     fn a_file_is_made_once() {
@@ -103,7 +130,7 @@ mod tests {
         let file = make("first").unwrap();
         assert_eq!(make("second").unwrap(), file);
         assert_eq!(fs::read_to_string(&file).unwrap(), "first");
-        assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "nothing temporary is left");
+        assert_eq!(names(&store), ["a.o", "locks"], "nothing temporary is left");
         #[cfg(unix)]
         {
             let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&store.folder).unwrap().permissions());
@@ -116,7 +143,24 @@ mod tests {
         let store = Store::new(None).unwrap();
         let fails = store.file("a.o", |_| Err(Error::Internal("no".into())));
         assert!(fails.is_err());
-        assert_eq!(fs::read_dir(&store.folder).unwrap().count(), 0);
+        assert_eq!(names(&store), ["locks"]);
+    }
+
+    #[test]
+    fn one_makes_and_the_others_wait() {
+        let parent = tempfile::tempdir().unwrap();
+        let made = AtomicU32::new(0);
+        let work = || {
+            let store = Store::new(Some(parent.path().into())).unwrap();
+            let make = |path: &Path| {
+                made.fetch_add(1, Ordering::SeqCst);
+                thread::sleep(Duration::from_millis(50));
+                fs::write(path, "made").map_err(|e| failed(path, &e))
+            };
+            assert_eq!(fs::read(store.file("a.o", make).unwrap()).unwrap(), b"made");
+        };
+        thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+        assert_eq!(made.into_inner(), 1);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `run`: parameters in, tensors out.
 
-use crate::tool::{Folder, Outcome, dict, npy, tool, tool_with};
+use crate::tool::{Folder, Outcome, dict, npy, tool, tool_in, tool_with};
 use serde_json::{Value, json};
 
 fn host(arguments: &[&str]) -> Outcome {
@@ -176,6 +176,49 @@ fn wrong_devices_are_named() {
     tool(&["run", "counter.mg", "-i", "x=1", "--device", "gpu"]).fails(2, &["'gpu'", "`cuda:NUMBER`"]);
     let outcome = tool(&["run", "counter.mg", "--random", "1", "--device", "cuda:4000000"]);
     outcome.fails(2, &["error: ", "`monograph doctor`", "`--device host`"]);
+}
+
+/// Runs in the emulator; `None`, and a message, only where there is no C++ compiler. Where
+/// `MONOGRAPH_REQUIRE_EMULATOR` is 1, that is a failure.
+fn emulated(arguments: &[&str]) -> Option<Outcome> {
+    let outcome = tool(&[&["run", "--device", "emulate"], arguments].concat());
+    let missing = outcome.err.contains("there is none; looked for");
+    let required = std::env::var("MONOGRAPH_REQUIRE_EMULATOR").as_deref() == Ok("1");
+    assert!(!(missing && required), "the emulator is required: {}", outcome.err);
+    if missing {
+        println!("skipped, without the emulator: {}", outcome.err);
+    }
+    (!missing).then_some(outcome)
+}
+
+#[test]
+fn the_emulator_gives_what_the_interpreter_gives() {
+    let arguments = ["counter.mg", "-i", "x=2", "--replays", "3", "--json"];
+    let expected = host(&arguments);
+    for options in [&["--schedule", "reverse"][..], &["--schedule", "7", "--unchecked"]] {
+        let Some(outcome) = emulated(&[&arguments, options].concat()) else { return };
+        assert_eq!(outcome.code, 0, "{}", outcome.err);
+        for name in ["sum", "calls", "total"] {
+            assert_eq!(values(&outcome, name), values(&expected, name));
+        }
+        let device = outcome.json()["device"].as_str().unwrap().to_string();
+        assert!(device.starts_with("emulated (") && device.contains("checked"), "{device}");
+    }
+}
+
+#[test]
+fn choices_of_the_emulator_are_checked() {
+    host(&["counter.mg", "--random", "1", "--schedule", "reverse"])
+        .fails(2, &["`--schedule` is for the emulator", "add `--device emulate`"]);
+    host(&["counter.mg", "--random", "1", "--unchecked"]).fails(2, &["`--unchecked` is for the emulator"]);
+    tool(&["run", "counter.mg", "--device", "emulate", "--schedule", "sideways"])
+        .fails(2, &["'sideways'", "`in-order`, `reverse`, and a number"]);
+}
+
+#[test]
+fn without_a_compiler_the_emulator_says_how_to_get_one() {
+    let arguments = ["run", "--device", "emulate", "counter.mg", "--random", "1"];
+    tool_in(&arguments, &[("CXX", "/nonsense/c++")]).fails(2, &["/nonsense/c++", "apt install g++", "`--device host`"]);
 }
 
 #[test]

@@ -51,9 +51,19 @@ pub(crate) fn tool(arguments: &[&str]) -> Outcome {
     tool_with(arguments, b"")
 }
 
+/// Runs the tool with these environment variables.
+pub(crate) fn tool_in(arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
+    let mut command = command(arguments);
+    command.envs(variables.iter().copied());
+    outcome(command, b"")
+}
+
 /// Runs the tool with bytes on standard input.
 pub(crate) fn tool_with(arguments: &[&str], stdin: &[u8]) -> Outcome {
-    let mut command = command(arguments);
+    outcome(command(arguments), stdin)
+}
+
+fn outcome(mut command: Command, stdin: &[u8]) -> Outcome {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // The tool may end without reading everything.

@@ -273,6 +273,10 @@ fn a_copy_that_was_not_waited_for() {
 
 #[test]
 fn a_barrier_that_was_not_initialised() {
-    let Some(finding) = find("misuse", 1, 1, vec![y(1)]) else { return };
+    let Some(finding) = find_with(&launch("misuse", 1, 1, vec![y(1)]), &unchecked()) else { return };
     is(&finding, FindingKind::Misuse, "misuse");
+    // With checks the first thing that is wrong is that its bytes are read.
+    let finding = find("misuse", 1, 1, vec![y(1)]).unwrap();
+    is(&finding, FindingKind::Uninitialised, "misuse");
+    memory(&finding, MemoryKind::Shared, "barrier", 0);
 }

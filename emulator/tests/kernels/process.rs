@@ -25,9 +25,11 @@ fn unchecked() -> EmulatorOptions {
     EmulatorOptions { checked: false, ..EmulatorOptions::default() }
 }
 
+/// What was compiled, and when. Locks are no part of it.
 fn files(folder: &Path) -> Vec<(String, SystemTime)> {
     let entry = |e: fs::DirEntry| (e.file_name().into_string().unwrap(), e.metadata().unwrap().modified().unwrap());
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|e| entry(e.unwrap())).collect();
+    files.retain(|(name, _)| name != "locks");
     files.sort();
     files
 }

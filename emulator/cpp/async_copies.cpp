@@ -48,7 +48,9 @@ void emu_async_copy(void* shared, const void* global, unsigned bytes, unsigned v
     }
     require_aligned(shared, bytes, "write", pc);
     require_aligned(global, bytes, "read", pc);
-    if (!is_shared(shared, bytes)) report_message("misuse", pc, "the target of an asynchronous copy is not in shared memory");
+    if (!is_shared(shared, bytes)) {
+        report_message("misuse", pc, "the target of an asynchronous copy is not in shared memory");
+    }
     check::async_issued(shared, global, bytes, valid, pc);
     AsyncCopy copy{static_cast<char*>(shared), static_cast<const char*>(global), bytes, valid, false, pc, nullptr};
     if (decide_early()) perform(copy, pc);

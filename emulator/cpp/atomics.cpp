@@ -1,5 +1,5 @@
-// Atomic read-modify-write. One thread of the host runs all threads, so that reading and writing back is atomic; each is
-// relaxed unless it says more.
+// Atomic read-modify-write. One thread of the host runs all threads, so that reading and writing back is atomic; each
+// is relaxed unless it says more.
 
 #include <cstring>
 
@@ -15,8 +15,8 @@ namespace {
 // Replaces the value by `change` of it, and returns what was there.
 template <class T, class F> T update(T* p, int order, uintptr_t pc, F change) {
     require_aligned(p, sizeof(T), "atomic", pc);
-    TouchesMemory touches(pc);
     check::atomic_update(p, sizeof(T), order, pc);
+    TouchesMemory touches(pc);
     T before = *p, after = change(before);
     if (memcmp(&before, &after, sizeof(T)) != 0) {
         *p = after;
@@ -39,8 +39,8 @@ long sum(long a, long b) { return long((unsigned long)a + (unsigned long)b); }
 }  // namespace emu
 
 #define UPDATE(T, NAME, CHANGE)                                                                                        \
-    T NAME(T* p, T x) {                                                                                                 \
-        return emu::update(p, 0, EMU_CALLER, [x](T old) -> T { return CHANGE; });                                       \
+    T NAME(T* p, T x) {                                                                                                \
+        return emu::update(p, 0, EMU_CALLER, [x](T old) -> T { return CHANGE; });                                      \
     }
 UPDATE(int, atomicExch, ((void)old, x))
 UPDATE(unsigned, atomicExch, ((void)old, x))
@@ -56,16 +56,16 @@ UPDATE(unsigned, atomicSub, old - x)
 UPDATE(unsigned, atomicInc, old >= x ? 0 : old + 1)
 UPDATE(unsigned, atomicDec, old == 0 || old > x ? x : old - 1)
 #define UPDATES(T)                                                                                                     \
-    UPDATE(T, atomicMin, old < x ? old : x)                                                                             \
-    UPDATE(T, atomicMax, old > x ? old : x)                                                                             \
-    UPDATE(T, atomicAnd, old & x)                                                                                       \
-    UPDATE(T, atomicOr, old | x)                                                                                        \
+    UPDATE(T, atomicMin, old < x ? old : x)                                                                            \
+    UPDATE(T, atomicMax, old > x ? old : x)                                                                            \
+    UPDATE(T, atomicAnd, old & x)                                                                                      \
+    UPDATE(T, atomicOr, old | x)                                                                                       \
     UPDATE(T, atomicXor, old ^ x)
 UPDATES(int) UPDATES(unsigned) UPDATES(long long) UPDATES(unsigned long long)
 
 #define COMPARE_AND_SWAP(T)                                                                                            \
-    T atomicCAS(T* p, T expected, T x) {                                                                                \
-        return emu::update(p, 0, EMU_CALLER, [expected, x](T old) -> T { return old == expected ? x : old; });          \
+    T atomicCAS(T* p, T expected, T x) {                                                                               \
+        return emu::update(p, 0, EMU_CALLER, [expected, x](T old) -> T { return old == expected ? x : old; });         \
     }
 COMPARE_AND_SWAP(int) COMPARE_AND_SWAP(unsigned) COMPARE_AND_SWAP(unsigned long long) COMPARE_AND_SWAP(unsigned short)
 

@@ -9,7 +9,7 @@ namespace emu {
 
 namespace {
 
-[[noreturn]] void report_divergence(const Fiber& fiber, const char* message) {
+[[noreturn]] void report_divergence(const Fiber& fiber, const Text& message) {
     Text text;
     text.add("message ").add(message).add("\n");
     describe_waits(text);
@@ -42,10 +42,10 @@ void arrive(const char* call, unsigned line, bool predicate, uintptr_t pc) {
         barrier.all = 1;
         barrier.count = 0;
     } else if (barrier.line != line || barrier.call != call) {
-        report_divergence(self, "the threads of a block are at different barriers");
+        report_divergence(self, Text().add("the threads of a block are at different barriers"));
     }
     if (block.live < launch->threads) {
-        report_divergence(self, "a thread of the block has ended and will never be at this barrier");
+        report_divergence(self, Text().add("a thread of the block has ended and will never be at this barrier"));
     }
     barrier.any |= predicate;
     barrier.all &= predicate;
@@ -61,7 +61,9 @@ void thread_leaves_barrier(const Fiber& fiber) {
     if (block.barrier.arrived == 0) return;
     for (const Fiber& other : block.fibers) {
         if (other.state == State::AtBlockBarrier) {
-            report_divergence(other, "a thread of the block has ended and never was at this barrier");
+            Text text;
+            text.add("thread ").add(fiber.index).add(" of the block has ended and never was at this barrier");
+            report_divergence(other, text);
         }
     }
 }

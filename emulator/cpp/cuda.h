@@ -9,8 +9,13 @@
 #define __device__
 #define __host__
 #define __constant__
-// Not inline in its thunk, which the compiler does not instrument.
+// Not inline in its thunk, which the compiler does not instrument, and not left out where the compiler sees no effect:
+// a kernel may be there for its faults.
+#if defined(__clang__)
 #define __global__ __attribute__((noinline))
+#else
+#define __global__ __attribute__((noipa))
+#endif
 #define __forceinline__ inline
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
@@ -44,9 +49,10 @@ template <class... P, void (*kernel)(P...)> struct EmuThunk<kernel> {
     }
 };
 
-// A section of all kernels needs no code that runs before `main`.
+// Makes a kernel, all of whose parameters are pointers, known by its name. A section of all kernels needs no code that
+// runs before `main`.
 #define EMU_KERNEL(symbol)                                                                                             \
-    __attribute__((section("emu_kernels"), used)) static const EmuKernel emu_kernel_##symbol = {                        \
+    __attribute__((section("emu_kernels"), used)) static const EmuKernel emu_kernel_##symbol = {                       \
         #symbol, EmuThunk<symbol>::call};
 
 // Defines the array that the program declares `extern __shared__ T name[]`, with the most bytes a block can have.
@@ -58,7 +64,7 @@ template <class... P, void (*kernel)(P...)> struct EmuThunk<kernel> {
 #define EMU_TLS_OBJECT "@tls_object"
 #endif
 #define EMU_DYNAMIC_SHARED(name)                                                                                       \
-    asm(".pushsection .tbss,\"awT\"," EMU_NOBITS "\n.balign 1024\n.globl " #name "\n.type " #name "," EMU_TLS_OBJECT      \
+    asm(".pushsection .tbss,\"awT\"," EMU_NOBITS "\n.balign 1024\n.globl " #name "\n.type " #name "," EMU_TLS_OBJECT   \
         "\n" #name ": .skip 233472\n.size " #name ", 233472\n.popsection");
 
 // ---- Where a thread is ----------------------------------------------------------------------------------------------
@@ -92,10 +98,10 @@ extern "C" int printf(const char* format, ...);
 
 #define EMU_FN static inline __attribute__((always_inline))
 #define EMU_BIT_CAST(NAME, TO, FROM)                                                                                   \
-    EMU_FN TO NAME(FROM x) {                                                                                            \
-        TO y;                                                                                                           \
-        __builtin_memcpy(&y, &x, sizeof(TO));                                                                           \
-        return y;                                                                                                       \
+    EMU_FN TO NAME(FROM x) {                                                                                           \
+        TO y;                                                                                                          \
+        __builtin_memcpy(&y, &x, sizeof(TO));                                                                          \
+        return y;                                                                                                      \
     }
 EMU_BIT_CAST(__float_as_uint, unsigned, float)
 EMU_BIT_CAST(__float_as_int, int, float)
@@ -129,12 +135,12 @@ EMU_FN unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
 // Those of libm, by way of names of this file: the compiler would compute what it knows by a name of C itself, and round
 // otherwise.
 #define EMU_UNARY(NAME)                                                                                                \
-    double NAME(double x) noexcept asm(#NAME) __attribute__((const));                                                   \
-    float NAME(float x) noexcept asm(#NAME "f") __attribute__((const));                                                 \
+    double NAME(double x) noexcept asm(#NAME) __attribute__((const));                                                  \
+    float NAME(float x) noexcept asm(#NAME "f") __attribute__((const));                                                \
     float NAME##f(float x) noexcept asm(#NAME "f") __attribute__((const));
 #define EMU_BINARY(NAME)                                                                                               \
-    double NAME(double x, double y) noexcept asm(#NAME) __attribute__((const));                                         \
-    float NAME(float x, float y) noexcept asm(#NAME "f") __attribute__((const));                                        \
+    double NAME(double x, double y) noexcept asm(#NAME) __attribute__((const));                                        \
+    float NAME(float x, float y) noexcept asm(#NAME "f") __attribute__((const));                                       \
     float NAME##f(float x, float y) noexcept asm(#NAME "f") __attribute__((const));
 EMU_UNARY(exp) EMU_UNARY(exp2) EMU_UNARY(exp10) EMU_UNARY(expm1) EMU_UNARY(log) EMU_UNARY(log2) EMU_UNARY(log10)
 EMU_UNARY(log1p) EMU_UNARY(cbrt) EMU_UNARY(sin) EMU_UNARY(cos) EMU_UNARY(tan) EMU_UNARY(asin) EMU_UNARY(acos)
@@ -146,12 +152,12 @@ EMU_BINARY(pow) EMU_BINARY(atan2) EMU_BINARY(hypot)
 
 // Exact ones, or rounded once: the compiler may do as it likes.
 #define EMU_UNARY(NAME)                                                                                                \
-    extern "C" double NAME(double x) noexcept;                                                                          \
-    extern "C" float NAME##f(float x) noexcept;                                                                         \
+    extern "C" double NAME(double x) noexcept;                                                                         \
+    extern "C" float NAME##f(float x) noexcept;                                                                        \
     EMU_FN float NAME(float x) { return NAME##f(x); }
 #define EMU_BINARY(NAME)                                                                                               \
-    extern "C" double NAME(double x, double y) noexcept;                                                                \
-    extern "C" float NAME##f(float x, float y) noexcept;                                                                \
+    extern "C" double NAME(double x, double y) noexcept;                                                               \
+    extern "C" float NAME##f(float x, float y) noexcept;                                                               \
     EMU_FN float NAME(float x, float y) { return NAME##f(x, y); }
 EMU_UNARY(fabs) EMU_UNARY(sqrt) EMU_UNARY(floor) EMU_UNARY(ceil) EMU_UNARY(rint) EMU_UNARY(nearbyint) EMU_UNARY(round)
 EMU_UNARY(trunc) EMU_UNARY(logb)
@@ -196,7 +202,7 @@ EMU_FN float __powf(float x, float y) { return powf(x, y); }
 EMU_FN float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 
 #define EMU_MIN_MAX(R, A, B)                                                                                           \
-    EMU_FN R min(A a, B b) { return (R)a < (R)b ? (R)a : (R)b; }                                                        \
+    EMU_FN R min(A a, B b) { return (R)a < (R)b ? (R)a : (R)b; }                                                       \
     EMU_FN R max(A a, B b) { return (R)a > (R)b ? (R)a : (R)b; }
 EMU_MIN_MAX(int, int, int)
 EMU_MIN_MAX(unsigned, unsigned, unsigned)

@@ -1,5 +1,5 @@
-// What the runtime does for a program, as functions. None is inline, so that the return address of each is the place in the
-// program that called it; and nothing here is in the way of the headers of the host, which the runtime includes too.
+// What the runtime does for a program, as functions. None is inline, so that the return address of each is the place in
+// the program that called it; and nothing here is in the way of the host's headers, which the runtime includes too.
 #pragma once
 
 struct EmuKernel {
@@ -40,11 +40,11 @@ void emu_barrier_arrive(unsigned id, unsigned threads);
 #define EMU_EACH_SHUFFLED(F)                                                                                           \
     F(int) F(unsigned) F(long) F(unsigned long) F(long long) F(unsigned long long) F(float) F(double)
 #define EMU_SHUFFLES(T)                                                                                                \
-    T __shfl_sync(unsigned mask, T x, int lane, int width = 32);                                                        \
-    T __shfl_up_sync(unsigned mask, T x, unsigned delta, int width = 32);                                               \
-    T __shfl_down_sync(unsigned mask, T x, unsigned delta, int width = 32);                                             \
-    T __shfl_xor_sync(unsigned mask, T x, int lanes, int width = 32);                                                   \
-    unsigned __match_any_sync(unsigned mask, T x);                                                                      \
+    T __shfl_sync(unsigned mask, T x, int lane, int width = 32);                                                       \
+    T __shfl_up_sync(unsigned mask, T x, unsigned delta, int width = 32);                                              \
+    T __shfl_down_sync(unsigned mask, T x, unsigned delta, int width = 32);                                            \
+    T __shfl_xor_sync(unsigned mask, T x, int lanes, int width = 32);                                                  \
+    unsigned __match_any_sync(unsigned mask, T x);                                                                     \
     unsigned __match_all_sync(unsigned mask, T x, int* all);
 EMU_EACH_SHUFFLED(EMU_SHUFFLES)
 #undef EMU_SHUFFLES
@@ -67,7 +67,7 @@ unsigned __activemask();
 // ---- Memory between threads -----------------------------------------------------------------------------------------
 
 #define EMU_ATOMICS(T)                                                                                                 \
-    T atomicExch(T* p, T x);                                                                                            \
+    T atomicExch(T* p, T x);                                                                                           \
     T atomicAdd(T* p, T x);
 EMU_ATOMICS(int) EMU_ATOMICS(unsigned) EMU_ATOMICS(unsigned long long) EMU_ATOMICS(float)
 #undef EMU_ATOMICS
@@ -77,10 +77,10 @@ unsigned atomicSub(unsigned* p, unsigned x);
 unsigned atomicInc(unsigned* p, unsigned limit);
 unsigned atomicDec(unsigned* p, unsigned limit);
 #define EMU_ATOMICS(T)                                                                                                 \
-    T atomicMin(T* p, T x);                                                                                             \
-    T atomicMax(T* p, T x);                                                                                             \
-    T atomicAnd(T* p, T x);                                                                                             \
-    T atomicOr(T* p, T x);                                                                                              \
+    T atomicMin(T* p, T x);                                                                                            \
+    T atomicMax(T* p, T x);                                                                                            \
+    T atomicAnd(T* p, T x);                                                                                            \
+    T atomicOr(T* p, T x);                                                                                             \
     T atomicXor(T* p, T x);
 EMU_ATOMICS(int) EMU_ATOMICS(unsigned) EMU_ATOMICS(long long) EMU_ATOMICS(unsigned long long)
 #undef EMU_ATOMICS
@@ -134,25 +134,25 @@ unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) noexcept __
 // ---- Conversions: saturating, NaN becomes 0; rounding to nearest even, towards zero, up or down ---------------------
 
 #define EMU_CONVERSION(TO, NAME, FROM)                                                                                 \
-    TO NAME##_rn(FROM x) noexcept __attribute__((const));                                                               \
-    TO NAME##_rz(FROM x) noexcept __attribute__((const));                                                               \
-    TO NAME##_ru(FROM x) noexcept __attribute__((const));                                                               \
+    TO NAME##_rn(FROM x) noexcept __attribute__((const));                                                              \
+    TO NAME##_rz(FROM x) noexcept __attribute__((const));                                                              \
+    TO NAME##_ru(FROM x) noexcept __attribute__((const));                                                              \
     TO NAME##_rd(FROM x) noexcept __attribute__((const));
 #define EMU_EACH_CONVERSION(F)                                                                                         \
-    F(int, __float2int, float)                                                                                          \
-    F(unsigned, __float2uint, float)                                                                                    \
-    F(long long, __float2ll, float)                                                                                     \
-    F(unsigned long long, __float2ull, float)                                                                           \
-    F(int, __double2int, double)                                                                                        \
-    F(unsigned, __double2uint, double)                                                                                  \
-    F(long long, __double2ll, double)                                                                                   \
-    F(unsigned long long, __double2ull, double)                                                                         \
-    F(float, __double2float, double)                                                                                    \
-    F(float, __int2float, int)                                                                                          \
-    F(float, __uint2float, unsigned)                                                                                    \
-    F(float, __ll2float, long long)                                                                                     \
-    F(float, __ull2float, unsigned long long)                                                                           \
-    F(double, __ll2double, long long)                                                                                   \
+    F(int, __float2int, float)                                                                                         \
+    F(unsigned, __float2uint, float)                                                                                   \
+    F(long long, __float2ll, float)                                                                                    \
+    F(unsigned long long, __float2ull, float)                                                                          \
+    F(int, __double2int, double)                                                                                       \
+    F(unsigned, __double2uint, double)                                                                                 \
+    F(long long, __double2ll, double)                                                                                  \
+    F(unsigned long long, __double2ull, double)                                                                        \
+    F(float, __double2float, double)                                                                                   \
+    F(float, __int2float, int)                                                                                         \
+    F(float, __uint2float, unsigned)                                                                                   \
+    F(float, __ll2float, long long)                                                                                    \
+    F(float, __ull2float, unsigned long long)                                                                          \
+    F(double, __ll2double, long long)                                                                                  \
     F(double, __ull2double, unsigned long long)
 EMU_EACH_CONVERSION(EMU_CONVERSION)
 #undef EMU_CONVERSION

@@ -43,6 +43,7 @@ struct Launch {
     uint64_t seed;
     void (*kernel)(void** parameters);
     std::vector<void*> arguments;
+    long long clock;  // what clock64 said last
 };
 
 constexpr unsigned MAX_RESIDENT = 16;

@@ -27,12 +27,12 @@ void give_back_stack(Stack stack);
 // Whether the address lies in the guard below a stack.
 bool in_stack_guard(const void* p, const char* stack_low);
 
-// A context that calls `emu_fiber_main` on the stack. Writes nothing to the stack: a fiber that ends may still stand there.
+// A context that calls `emu_fiber_main` on the stack. Nothing is written there: a fiber that ends may still stand on it.
 Context fresh_context(Stack stack);
 
 // Saves where the caller stands and continues at `to`. No register but these three is stored: all others are named as
 // overwritten, so the compiler stores those that it needs. There is no call and no return, which the processor would
-// predict by the stack of calls of the other fiber.
+// predict by the calls of the other fiber.
 inline __attribute__((always_inline)) void switch_context(Context& from, const Context& to) {
     Context* save = &from;
     const Context* load = &to;
@@ -49,9 +49,9 @@ inline __attribute__((always_inline)) void switch_context(Context& from, const C
         "1:"
         : "+D"(save), "+S"(load)
         :
-        : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1", "xmm2", "xmm3",
-          "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory",
-          "cc");
+        : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1", "xmm2",
+          "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+          "xmm15", "memory", "cc");
 #elif defined(__aarch64__)
     register Context* save_in asm("x0") = save;
     register const Context* load_in asm("x1") = load;
@@ -67,10 +67,10 @@ inline __attribute__((always_inline)) void switch_context(Context& from, const C
         "1:"
         : "+r"(save_in), "+r"(load_in)
         :
-        : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x19", "x20",
-          "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8",
-          "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25",
-          "v26", "v27", "v28", "v29", "v30", "v31", "memory", "cc");
+        : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+          "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4",
+          "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20",
+          "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "memory", "cc");
 #else
 #error "the emulator switches stacks on x86-64 and aarch64 only"
 #endif

@@ -15,15 +15,15 @@ namespace {
 
 template <class T> T load(const T* p, int order, uintptr_t pc) {
     require_aligned(p, sizeof(T), "read", pc);
-    TouchesMemory touches(pc);
     check::atomic_load(p, sizeof(T), order, pc);
+    TouchesMemory touches(pc);
     return *p;
 }
 
 template <class T> void store(T* p, T x, int order, uintptr_t pc) {
     require_aligned(p, sizeof(T), "write", pc);
-    TouchesMemory touches(pc);
     check::atomic_store(p, sizeof(T), order, pc);
+    TouchesMemory touches(pc);
     if (memcmp(p, &x, sizeof(T)) != 0) progress();
     *p = x;
 }
@@ -37,9 +37,9 @@ template <class T> T emu_load_relaxed(const T* p) { return emu::load(p, 0, EMU_C
 template <class T> void emu_store_release(T* p, T x) { emu::store(p, x, 1, EMU_CALLER); }
 template <class T> void emu_store_relaxed(T* p, T x) { emu::store(p, x, 0, EMU_CALLER); }
 #define INSTANTIATE(T)                                                                                                 \
-    template T emu_load_acquire<T>(const T*);                                                                           \
-    template T emu_load_relaxed<T>(const T*);                                                                           \
-    template void emu_store_release<T>(T*, T);                                                                          \
+    template T emu_load_acquire<T>(const T*);                                                                          \
+    template T emu_load_relaxed<T>(const T*);                                                                          \
+    template void emu_store_release<T>(T*, T);                                                                         \
     template void emu_store_relaxed<T>(T*, T);
 INSTANTIATE(bool) INSTANTIATE(char) INSTANTIATE(signed char) INSTANTIATE(unsigned char) INSTANTIATE(short)
 INSTANTIATE(unsigned short) INSTANTIATE(int) INSTANTIATE(unsigned) INSTANTIATE(long) INSTANTIATE(unsigned long)

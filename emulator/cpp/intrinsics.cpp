@@ -52,9 +52,9 @@ template <class From> double to_double(From x, int mode) { return directed(doubl
 }  // namespace emu
 
 #define CONVERSION(TO, NAME, FROM, FUNCTION)                                                                           \
-    TO NAME##_rn(FROM x) noexcept { return emu::FUNCTION(x, FE_TONEAREST); }                                            \
-    TO NAME##_rz(FROM x) noexcept { return emu::FUNCTION(x, FE_TOWARDZERO); }                                           \
-    TO NAME##_ru(FROM x) noexcept { return emu::FUNCTION(x, FE_UPWARD); }                                               \
+    TO NAME##_rn(FROM x) noexcept { return emu::FUNCTION(x, FE_TONEAREST); }                                           \
+    TO NAME##_rz(FROM x) noexcept { return emu::FUNCTION(x, FE_TOWARDZERO); }                                          \
+    TO NAME##_ru(FROM x) noexcept { return emu::FUNCTION(x, FE_UPWARD); }                                              \
     TO NAME##_rd(FROM x) noexcept { return emu::FUNCTION(x, FE_DOWNWARD); }
 CONVERSION(int, __float2int, float, to_integer<int>)
 CONVERSION(unsigned, __float2uint, float, to_integer<unsigned>)
@@ -100,7 +100,4 @@ void emu_assertion_failed(const char* condition) {
     emu::report_message("trap", EMU_CALLER, (std::string("the assertion failed: ") + condition).c_str());
 }
 
-long long emu_clock() {
-    static long long ticks = 0;
-    return ticks += 16;
-}
+long long emu_clock() { return emu::launch->clock += 16; }

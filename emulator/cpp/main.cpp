@@ -73,7 +73,7 @@ void place_shared(Launch& launch, uint64_t dynamic) {
 }
 
 void run(Words& words) {
-    Launch launch;
+    Launch launch = {};
     launch.symbol = words.word();
     launch.kernel = find_kernel(launch.symbol);
     launch.grid = read_dim(words);

@@ -55,7 +55,9 @@ void store(unsigned long long* bar, Mbarrier state) {
 
 void arrive(unsigned long long* bar, unsigned bytes, uintptr_t pc) {
     Mbarrier state = load(bar, pc);
-    if (state.pending == 0) report_message("misuse", pc, "more threads arrive at the mbarrier than it was initialised for");
+    if (state.pending == 0) {
+        report_message("misuse", pc, "more threads arrive at the mbarrier than it was initialised for");
+    }
     check::release(key_of(bar, state.phase));
     state.pending -= 1;
     state.bytes += bytes;
@@ -91,7 +93,8 @@ void perform_all(Block& block, const unsigned long long* bar) {
 
 void end_bulk_copies(Block& block) {
     if (block.bulk_copies.empty()) return;
-    report_message("pending-copy", block.bulk_copies[0].pc, "the block ended while this copy into its shared memory was under way");
+    report_message("pending-copy", block.bulk_copies[0].pc,
+                   "the block ended while this copy into its shared memory was under way");
 }
 
 }  // namespace emu

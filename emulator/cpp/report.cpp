@@ -50,7 +50,8 @@ void add_address(Text& text, const void* p) {
         }
         for (const SharedArray& array : launch->shared) {
             if (address >= array.start && address < array.start + array.bytes) {
-                text.add("address SHARED ").add(array.name.c_str()).add(" ").add(uint64_t(address - array.start)).add("\n");
+                text.add("address SHARED ").add(array.name.c_str());
+                text.add(" ").add(uint64_t(address - array.start)).add("\n");
                 return;
             }
         }

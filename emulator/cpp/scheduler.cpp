@@ -19,12 +19,12 @@ namespace {
 
 // Turns of all resident blocks, in which every thread only spins, that are taken for a hang.
 constexpr unsigned HANG_ROUNDS = 1000;
-// A block keeps running with this chance against one, so that shared memory is not swapped at every wait.
+// In random order another block comes to run at one in so many waits: each such change swaps shared memory.
 constexpr unsigned TURN = 64;
 
 Context outside;  // of `run_launch`
 Random random_source;
-Permutation* block_order = nullptr;
+Permutation block_order(1, random_source);
 
 std::vector<Block*> slots;     // each block's place, kept from launch to launch
 std::vector<Block*> resident;  // in the order in which they started
@@ -43,7 +43,7 @@ uint64_t number_of(uint64_t i) {
     switch (launch->schedule) {
         case Schedule::InOrder: return i;
         case Schedule::Reverse: return blocks - 1 - i;
-        case Schedule::Seeded: return (*block_order)(i);
+        case Schedule::Seeded: return block_order(i);
     }
     return i;
 }
@@ -276,8 +276,7 @@ void run_launch() {
     idle_turns = hang_turns = 0;
     random_source = Random(launch->seed);
     wanted = seeded() ? 1 + random_source.below(4) : 1;
-    Permutation order(blocks, random_source);
-    block_order = &order;
+    block_order = Permutation(blocks, random_source);
     for (Block* block : slots) prepare_fibers(*block);
     running = nullptr;
     Fiber* first = next_fiber();

@@ -48,8 +48,8 @@ uintptr_t program_counter(const void* context) {
     if (current && current->state != State::Ready) return current->pc;
     Machine machine = machine_of(context);
     if (!current || in_executable(machine.pc)) return machine.pc;
-    const uintptr_t low = reinterpret_cast<uintptr_t>(current->stack_low), high = reinterpret_cast<uintptr_t>(current->stack_high);
-    if (machine.sp < low) return machine.pc;
+    if (machine.sp < reinterpret_cast<uintptr_t>(current->stack_low)) return machine.pc;
+    const uintptr_t high = reinterpret_cast<uintptr_t>(current->stack_high);
     for (uintptr_t at = machine.sp; at < high; at += sizeof(uintptr_t)) {
         uintptr_t word = *reinterpret_cast<const uintptr_t*>(at);
         if (in_executable(word)) return word - 1;

@@ -29,6 +29,11 @@ Text& Text::add_hex(uint64_t number) {
     return add(p);
 }
 
+Text& Text::add(const Text& other) {
+    for (size_t i = 0; i < other.used && used < sizeof buffer; ++i) buffer[used++] = other.buffer[i];
+    return *this;
+}
+
 Text& Text::add(const Dim& dim) { return add(dim.x).add(" ").add(dim.y).add(" ").add(dim.z); }
 
 }  // namespace emu

@@ -14,6 +14,7 @@ public:
     Text& add(uint64_t number);
     Text& add_hex(uint64_t number);
     Text& add(const Dim& dim);
+    Text& add(const Text& other);
     const char* data() const { return buffer; }
     size_t size() const { return used; }
     // Whether there is room for another line of common length.

@@ -20,7 +20,7 @@ void describe_block(Text& text, const Block& block) {
             text.add("wait ").add_hex(fiber.pc).add(end == first + 1 ? " thread " : " threads ").add(first);
             if (end > first + 1) text.add("..").add(end - 1);
             text.add(" of block ").add(block.index);
-            text.add(fiber.state == State::Spinning ? " spin in " : " wait at ").add(fiber.call).add("\n");
+            text.add(fiber.state == State::Spinning ? " in " : " at ").add(fiber.call).add("\n");
         }
         first = end;
     }
@@ -46,7 +46,7 @@ const char* kind_of_wait(const Fiber& fiber) {
         const Group& group = group_of(fiber);
         for (unsigned missing = group.mask & ~group.arrived; missing != 0; missing &= missing - 1) {
             const Fiber& other = block.fibers[fiber.thread / WARP * WARP + __builtin_ctz(missing)];
-            if (other.state == State::AtWarp) return group_of(other).kind == group.kind ? "invalid-mask" : "divergent-barrier";
+            if (other.state == State::AtWarp && group_of(other).kind == group.kind) return "invalid-mask";
             if (in_collective(other)) return "divergent-barrier";
         }
     }

@@ -30,14 +30,10 @@ enum Kind {
     ReduceXor,
 };
 
-[[noreturn]] void report_warp(const char* kind, const Fiber& fiber, Text& message) {
+[[noreturn]] void report_warp(const char* kind, const Fiber& fiber, const Text& message) {
     Text text;
     text.add("message ").add(fiber.call).add(" of lane ").add(fiber.thread % WARP).add(": ");
-    message.add("\n");
-    for (size_t i = 0; i < message.size(); ++i) {
-        const char c[2] = {message.data()[i], 0};
-        text.add(c);
-    }
+    text.add(message).add("\n");
     describe_waits(text);
     report_text(kind, fiber.pc, &fiber, text);
 }
@@ -60,7 +56,8 @@ void shuffle(Kind kind, const Group& group, Fiber* const* lanes) {
         unsigned from = source(kind, lane, fiber.argument, fiber.width);
         if (from >= WARP || !(group.mask >> from & 1)) {
             Text text;
-            text.add("it asks for the value of lane ").add(from).add(", which is not in the mask 0x").add_hex(group.mask);
+            text.add("it asks for the value of lane ").add(from);
+            text.add(", which is not in the mask 0x").add_hex(group.mask);
             report_warp("invalid-mask", fiber, text);
         }
         fiber.result = lanes[from]->value;
@@ -142,8 +139,8 @@ unsigned find_group(Warp& warp, Kind kind, unsigned mask, unsigned bit) {
         if (group.arrived & mask) {
             Text text;
             const Fiber& other = self.block->fibers[self.thread / WARP * WARP + __builtin_ctz(group.arrived & mask)];
-            text.add("mask 0x").add_hex(mask).add(", while lane ").add(other.thread % WARP).add(" is at ").add(other.call);
-            text.add(" with mask 0x").add_hex(group.mask);
+            text.add("mask 0x").add_hex(mask).add(", while lane ").add(other.thread % WARP);
+            text.add(" is at ").add(other.call).add(" with mask 0x").add_hex(group.mask);
             report_warp(group.kind == kind ? "invalid-mask" : "divergent-barrier", self, text);
         }
     }
@@ -154,7 +151,8 @@ unsigned find_group(Warp& warp, Kind kind, unsigned mask, unsigned bit) {
 }
 
 // Waits for all lanes of the mask and returns the current one's answer.
-uint64_t meet(Kind kind, const char* call, unsigned mask, uint64_t value, unsigned argument, unsigned width, uintptr_t pc) {
+uint64_t meet(Kind kind, const char* call, unsigned mask, uint64_t value, unsigned argument, unsigned width,
+              uintptr_t pc) {
     Fiber& self = *current;
     Warp& warp = self.block->warps[self.thread / WARP];
     unsigned bit = 1u << self.thread % WARP;
@@ -170,7 +168,8 @@ uint64_t meet(Kind kind, const char* call, unsigned mask, uint64_t value, unsign
     }
     if (mask & warp.ended) {
         Text text;
-        text.add("mask 0x").add_hex(mask).add(" names lanes that have ended or never were: 0x").add_hex(mask & warp.ended);
+        text.add("mask 0x").add_hex(mask);
+        text.add(" names lanes that have ended or never were: 0x").add_hex(mask & warp.ended);
         report_warp("invalid-mask", self, text);
     }
     unsigned number = find_group(warp, kind, mask, bit);
@@ -193,7 +192,8 @@ template <class T> uint64_t bits(T x) {
     return y;
 }
 
-template <class T> T shuffled(Kind kind, const char* call, unsigned mask, T x, unsigned argument, int width, uintptr_t pc) {
+template <class T>
+T shuffled(Kind kind, const char* call, unsigned mask, T x, unsigned argument, int width, uintptr_t pc) {
     if (width < 1 || width > 32 || (width & (width - 1)) != 0) {
         report_message("misuse", pc, "the width of a shuffle is 1, 2, 4, 8, 16 or 32");
     }
@@ -243,24 +243,24 @@ using emu::shuffled;
 void __syncwarp(unsigned mask) { meet(emu::SyncWarp, "__syncwarp", mask, 0, 0, 0, EMU_CALLER); }
 
 #define SHUFFLES(T)                                                                                                    \
-    T __shfl_sync(unsigned mask, T x, int lane, int width) {                                                            \
-        return shuffled(emu::Shuffle, "__shfl_sync", mask, x, unsigned(lane), width, EMU_CALLER);                       \
-    }                                                                                                                   \
-    T __shfl_up_sync(unsigned mask, T x, unsigned delta, int width) {                                                   \
-        return shuffled(emu::ShuffleUp, "__shfl_up_sync", mask, x, delta, width, EMU_CALLER);                           \
-    }                                                                                                                   \
-    T __shfl_down_sync(unsigned mask, T x, unsigned delta, int width) {                                                 \
-        return shuffled(emu::ShuffleDown, "__shfl_down_sync", mask, x, delta, width, EMU_CALLER);                       \
-    }                                                                                                                   \
-    T __shfl_xor_sync(unsigned mask, T x, int lanes, int width) {                                                       \
-        return shuffled(emu::ShuffleXor, "__shfl_xor_sync", mask, x, unsigned(lanes), width, EMU_CALLER);               \
-    }                                                                                                                   \
-    unsigned __match_any_sync(unsigned mask, T x) {                                                                     \
-        return unsigned(meet(emu::MatchAny, "__match_any_sync", mask, bits(x), 0, 0, EMU_CALLER));                      \
-    }                                                                                                                   \
-    unsigned __match_all_sync(unsigned mask, T x, int* all) {                                                           \
-        *all = meet(emu::MatchAll, "__match_all_sync", mask, bits(x), 0, 0, EMU_CALLER) == mask;                        \
-        return *all ? mask : 0;                                                                                         \
+    T __shfl_sync(unsigned mask, T x, int lane, int width) {                                                           \
+        return shuffled(emu::Shuffle, "__shfl_sync", mask, x, unsigned(lane), width, EMU_CALLER);                      \
+    }                                                                                                                  \
+    T __shfl_up_sync(unsigned mask, T x, unsigned delta, int width) {                                                  \
+        return shuffled(emu::ShuffleUp, "__shfl_up_sync", mask, x, delta, width, EMU_CALLER);                          \
+    }                                                                                                                  \
+    T __shfl_down_sync(unsigned mask, T x, unsigned delta, int width) {                                                \
+        return shuffled(emu::ShuffleDown, "__shfl_down_sync", mask, x, delta, width, EMU_CALLER);                      \
+    }                                                                                                                  \
+    T __shfl_xor_sync(unsigned mask, T x, int lanes, int width) {                                                      \
+        return shuffled(emu::ShuffleXor, "__shfl_xor_sync", mask, x, unsigned(lanes), width, EMU_CALLER);              \
+    }                                                                                                                  \
+    unsigned __match_any_sync(unsigned mask, T x) {                                                                    \
+        return unsigned(meet(emu::MatchAny, "__match_any_sync", mask, bits(x), 0, 0, EMU_CALLER));                     \
+    }                                                                                                                  \
+    unsigned __match_all_sync(unsigned mask, T x, int* all) {                                                          \
+        *all = meet(emu::MatchAll, "__match_all_sync", mask, bits(x), 0, 0, EMU_CALLER) == mask;                       \
+        return *all ? mask : 0;                                                                                        \
     }
 EMU_EACH_SHUFFLED(SHUFFLES)
 

@@ -7,6 +7,7 @@
 #include "races.h"
 
 #include <cstring>
+#include <type_traits>
 
 namespace emu::check {
 
@@ -39,20 +40,13 @@ inline void step() {
 }
 
 inline bool on_stack(const void* p, uint64_t bytes) {
-    return p >= current->stack_low && (const char*)p + bytes <= current->stack_high;
+    uint64_t size = uint64_t(current->stack_high - current->stack_low);
+    uint64_t offset = uint64_t((const char*)p - current->stack_low);
+    return offset < size && bytes <= size - offset;
 }
 
-// The states of the words that an aligned access of N bytes touches, and which of their bits are its bytes.
-template <unsigned N>
-struct States;
-template <>
-struct States<4> { using Type = uint8_t; };
-template <>
-struct States<8> { using Type = uint16_t; };
-template <>
-struct States<16> { using Type = uint32_t; };
-
 inline void record(const Region& region, Cell& cell, unsigned mask, const Attempt& attempt) {
+    bool whole_again = mask == 0xf && attempt.op == Op::Write && cell.more & SPLIT;
     for_cells(*region.area, cell, mask, [&](Cell& part) {
         switch (attempt.op) {
             case Op::Read: return record_read(*region.area, part, attempt, region.shared);
@@ -60,6 +54,7 @@ inline void record(const Region& region, Cell& cell, unsigned mask, const Attemp
             default: return access_atomically(*region.area, part, attempt, region.shared);
         }
     });
+    if (whole_again) region.area->merge(cell);
 }
 
 inline bool reads(Op op) { return op == Op::Read || op == Op::AtomicRead; }
@@ -79,7 +74,8 @@ inline void access_part(const Region& region, const Attempt& attempt, uint64_t o
 // N / 4 whole words.
 template <unsigned N>
 inline void access_words(const Region& region, const Attempt& attempt, uint64_t offset) {
-    using State = typename States<N>::Type;
+    // The states of these words in one integer.
+    using State = std::conditional_t<N == 4, uint8_t, std::conditional_t<N == 8, uint16_t, uint32_t>>;
     constexpr State written = State(0x0f0f0f0f);
     State state;
     memcpy(&state, region.states + offset / 4, sizeof state);

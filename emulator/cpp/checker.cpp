@@ -50,7 +50,8 @@ void access_anyhow(const Attempt& attempt) {
     const Region* whole = places.find(attempt, unsigned(attempt.pc));
     if (whole && !whole->area) {
         if (reads(attempt.op)) return;
-        out_of_bounds(attempt, places.describe(attempt.p, attempt.op), "a thread writes to constant data of the program");
+        out_of_bounds(attempt, places.describe(attempt.p, attempt.op),
+                      "a thread writes to constant data of the program");
     }
     const char* end = attempt.p + attempt.bytes;
     unsigned count;
@@ -95,8 +96,8 @@ void copied(char* to, const char* from, uint64_t bytes) {
 void launch_begins() {
     uint64_t blocks = uint64_t(launch->grid.x) * launch->grid.y * launch->grid.z;
     if (blocks > UINT32_MAX / (uint64_t(launch->threads) + 1)) {
-        fail("the grid of " + launch->symbol + " is too large to be checked: " + std::to_string(blocks) + " blocks of " +
-             std::to_string(launch->threads) + " threads, and a thread's number must fit into 32 bits");
+        fail("the grid of " + launch->symbol + " is too large to be checked: " + std::to_string(blocks) +
+             " blocks of " + std::to_string(launch->threads) + " threads, and a thread's number must fit into 32 bits");
     }
     bool keep = threads.begin_launch();
     for (Area* area : shadow.segments) keep ? area->drop_rare() : area->erase_records();
@@ -112,7 +113,7 @@ namespace {
 bool written_in_launch(const Area& area, const Cell& cell) {
     if (cell.write.counter >= threads.launch_base) return true;
     if (!cell.more || cell.more & SPLIT) return false;
-    for (const Access& access : area.accesses.items[cell.more].atomics) {
+    for (const Access& access : area.accesses.items[cell.more]->atomics) {
         if (access.op == Op::AtomicWrite) return true;
     }
     return false;

@@ -32,8 +32,8 @@ EMU_CHECK(void set_written(char* start, uint64_t bytes, bool written))
 EMU_CHECK(void copied(char* to, const char* from, uint64_t bytes))  // by the host, between launches
 
 // ---- Launches ----
-EMU_CHECK(void launch_begins())  // `launch` is set
-EMU_CHECK(void launch_ends())    // reports not-written
+EMU_CHECK(void launch_begins())             // `launch` is set
+EMU_CHECK(void launch_ends())               // reports not-written
 EMU_CHECK(void block_begins(Block& block))  // nothing in its shared memory counts as written
 EMU_CHECK(void block_ends(Block& block))
 EMU_CHECK(void fiber_begins(Fiber& fiber))
@@ -56,8 +56,8 @@ EMU_CHECK(void access(const void* p, unsigned bytes, Kind kind, uintptr_t pc))
 EMU_CHECK(void atomic_load(const void* p, unsigned bytes, int order, uintptr_t pc))
 EMU_CHECK(void atomic_store(void* p, unsigned bytes, int order, uintptr_t pc))
 EMU_CHECK(void atomic_update(void* p, unsigned bytes, int order, uintptr_t pc))
-// Asynchronous copies. From issue to completion nobody may touch the target or write the source. Completion, told while a
-// fiber of the block runs, is a write by that fiber, or is published under `key` if there is one (bulk copies).
+// Asynchronous copies. From issue to completion nobody may touch the target or write the source. Completion, told while
+// a fiber of the block runs, is a write by that fiber, or is published under `key` if there is one (bulk copies).
 EMU_CHECK(void async_issued(void* to, const void* from, unsigned bytes, unsigned valid, uintptr_t pc))
 EMU_CHECK(void async_completed(void* to, const void* from, unsigned bytes, unsigned valid, const void* key))
 

@@ -1,9 +1,9 @@
 // Vector clocks that threads share.
 //
-// A thread's clock says, for every other thread, up to which of its counters everything is ordered before what the thread
-// does next. Hundreds of threads that met at a barrier know the same, so a clock is not kept per thread: it is an
-// immutable, reference-counted `Clock`, and a thread has a pointer to one plus a counter of its own (a `Stamp`). A clock
-// has one row of counters for each block that it knows anything of; rows are shared between clocks too.
+// A thread's clock says, for every other thread, up to which of its counters everything is ordered before what the
+// thread does next. Hundreds of threads that met at a barrier know the same, so a clock is not kept per thread: it is
+// an immutable, reference-counted `Clock`, and a thread has a pointer to one plus a counter of its own (a `Stamp`). A
+// clock has one row of counters for each block that it knows anything of; rows are shared between clocks too.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace emu::check {
 // A pointer that counts references. The child has one OS thread, so plain integers do.
 template <class T>
 class Ref {
-  public:
+public:
     Ref() = default;
     explicit Ref(T* to) : to(to) { to->references++; }
     Ref(const Ref& other) : to(other.to) {
@@ -35,7 +35,7 @@ class Ref {
     explicit operator bool() const { return to != nullptr; }
     bool unique() const { return to && to->references == 1; }
 
-  private:
+private:
     T* to = nullptr;
 };
 
@@ -64,7 +64,7 @@ struct Stamp {
 
 // Builds the join of clocks. Rows that only the join refers to are changed in place, all others are copied first.
 class Join {
-  public:
+public:
     explicit Join(unsigned threads) : threads(threads) {}
     // Goes on from a clock, whose rows are reused when nobody else has it.
     Join(unsigned threads, Ref<Clock> from);
@@ -73,7 +73,7 @@ class Join {
     void add(const Stamp& stamp);
     Ref<Clock> done();
 
-  private:
+private:
     unsigned threads;  // counters of a row
     std::vector<Ref<Row>> rows;
 

@@ -18,7 +18,8 @@ namespace {
 // May the launch write any byte of the copy's source?
 bool source_writable(const Copy& copy) {
     for (const Range& range : launch->parameters) {
-        if (range.writable && range.start < copy.from + copy.valid && copy.from < range.start + range.bytes) return true;
+        if (range.writable && range.start < copy.from + copy.valid && copy.from < range.start + range.bytes)
+            return true;
     }
     return false;
 }
@@ -37,8 +38,14 @@ void set_states(Area& area, const Copy& copy, bool pending, bool written) {
 
 void Copies::issue(const Copy& copy, uintptr_t pc) {
     access_anyhow({copy.from, copy.valid, Op::Read, pc});
-    access_anyhow({copy.to, copy.bytes, Op::Write, pc});
-    set_states(*places.find_byte(copy.to)->area, copy, true, false);
+    const Attempt write = {copy.to, copy.bytes, Op::Write, pc};
+    access_anyhow(write);
+    const Region* target = places.find_byte(copy.to);
+    if (!target || !target->shared) {
+        out_of_bounds(write, places.describe(copy.to, Op::Write),
+                      "the target of an asynchronous copy is not shared memory");
+    }
+    set_states(*target->area, copy, true, false);
     if (source_writable(copy)) copies_from_writable++;
     under_way[current->block->slot][copy.to] = copy;
     threads.tick(*threads.me);
@@ -99,7 +106,9 @@ void Copies::check_sources(const Attempt& attempt) {
             const Copy& copy = entry.second;
             bool hit = copy.from < attempt.p + attempt.bytes && attempt.p < copy.from + copy.valid;
             // Of several, always the same one, whatever the order of the table.
-            if (hit && (!found || std::tie(copy.from, copy.issued.thread) < std::tie(found->from, found->issued.thread))) found = &copy;
+            if (hit &&
+                (!found || std::tie(copy.from, copy.issued.thread) < std::tie(found->from, found->issued.thread)))
+                found = &copy;
         }
     }
     if (found) pending_copy(attempt, std::max(attempt.p, found->from), *found, false);
@@ -108,7 +117,7 @@ void Copies::check_sources(const Attempt& attempt) {
 void check_copy_sources(const Attempt& attempt) { copies.check_sources(attempt); }
 
 void async_issued(void* to, const void* from, unsigned bytes, unsigned valid, uintptr_t pc) {
-    if (!current) return;
+    if (!current || bytes == 0) return;
     step();
     const Thread& me = *threads.me;
     Mark mark = {me.id, me.counter, uint32_t(pc)};

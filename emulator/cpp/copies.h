@@ -11,7 +11,7 @@
 namespace emu::check {
 
 class Copies {
-  public:
+public:
     void issue(const Copy& copy, uintptr_t pc);
     void complete(void* to, const void* key);
     void drop(unsigned slot);
@@ -20,7 +20,7 @@ class Copies {
     // Ends the child if the attempt, a write, hits a source.
     void check_sources(const Attempt& attempt);
 
-  private:
+private:
     std::unordered_map<char*, Copy> under_way[MAX_RESIDENT];
 
     void forget(const Copy& copy);

@@ -38,8 +38,7 @@ const char* did(Op op) {
 
 // `address` and `access`, which every finding about an access has.
 std::string about(const Attempt& attempt, const std::string& address) {
-    return "address " + address + 
-           format("\naccess %s %llu\n", word(attempt.op), (unsigned long long)attempt.bytes);
+    return "address " + address + format("\naccess %s %llu\n", word(attempt.op), (unsigned long long)attempt.bytes);
 }
 
 std::string about(const Attempt& attempt, const char* address) {
@@ -53,13 +52,14 @@ std::string other_lines(const Mark& mark) {
     if (thread == launch->threads) return lines;
     const Dim& g = launch->grid;
     const Dim& b = launch->block;
-    return lines + format("other-thread %u %u %u %u %u %u\n", block % g.x, block / g.x % g.y, block / g.x / g.y, thread % b.x,
-                          thread / b.x % b.y, thread / b.x / b.y);
+    return lines + format("other-thread %u %u %u %u %u %u\n", block % g.x, block / g.x % g.y, block / g.x / g.y,
+                          thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
 }
 
 const char* other_name(const Mark& mark) {
     if (mark.thread % threads.stride == launch->threads) return "an asynchronous copy";
-    return mark.thread / threads.stride == threads.me->block ? "another thread of its block" : "a thread of another block";
+    return mark.thread / threads.stride == threads.me->block ? "another thread of its block"
+                                                             : "a thread of another block";
 }
 
 std::string message(const std::string& text) { return "message " + text + "\n"; }
@@ -69,18 +69,20 @@ std::string message(const std::string& text) { return "message " + text + "\n"; 
 void race(const Attempt& attempt, const Access& other) {
     std::string lines = about(attempt, attempt.p) + other_lines(other.mark) +
                         format("other-access %s %u\n", word(other.op), other.size);
-    std::string what = format("a thread %s what %s %s, and nothing orders the two", does(attempt.op), other_name(other.mark),
-                              did(other.op));
+    std::string what = format("a thread %s what %s %s, and nothing orders the two", does(attempt.op),
+                              other_name(other.mark), did(other.op));
     const Seen* flag = threads.saw(other.mark);
     if (!flag) report("race", attempt.pc, lines + message(what));
     report("unordered-flag", attempt.pc,
            lines + format("wait %x the flag is read here\n", flag->pc) +
-               message(what + ": the flag that was seen in between is stored without a release or read without an acquire"));
+               message(what +
+                       ": the flag that was seen in between is stored without a release or read without an acquire"));
 }
 
 void uninitialised(const Attempt& attempt, const char* byte) {
     report("uninitialised", attempt.pc,
-           about(attempt, byte) + message("a thread reads what nobody has written (or not yet: then a barrier is missing)"));
+           about(attempt, byte) +
+               message("a thread reads what nobody has written (or not yet: then a barrier is missing)"));
 }
 
 void read_only(const Attempt& attempt) {
@@ -90,8 +92,9 @@ void read_only(const Attempt& attempt) {
 
 void misaligned(const Attempt& attempt) {
     report("misaligned", attempt.pc,
-           about(attempt, attempt.p) + message(format("the address of an access of %llu bytes is not a multiple of %llu",
-                                                      (unsigned long long)attempt.bytes, (unsigned long long)attempt.bytes)));
+           about(attempt, attempt.p) +
+               message(format("the address of an access of %llu bytes is not a multiple of %llu",
+                              (unsigned long long)attempt.bytes, (unsigned long long)attempt.bytes)));
 }
 
 void out_of_bounds(const Attempt& attempt, const std::string& address, const std::string& text) {

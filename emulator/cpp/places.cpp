@@ -26,9 +26,10 @@ const std::vector<Piece>& constants() {
         dl_iterate_phdr(
             [](dl_phdr_info* object, size_t, void* to) {
                 for (unsigned i = 0; i < object->dlpi_phnum; i++) {
-                    const ElfW(Phdr)& part = object->dlpi_phdr[i];
+                    const auto& part = object->dlpi_phdr[i];
                     bool constant = part.p_type == PT_GNU_RELRO || (part.p_type == PT_LOAD && !(part.p_flags & PF_W));
-                    if (constant) ((std::vector<Piece>*)to)->push_back({(char*)object->dlpi_addr + part.p_vaddr, part.p_memsz});
+                    if (constant)
+                        ((std::vector<Piece>*)to)->push_back({(char*)object->dlpi_addr + part.p_vaddr, part.p_memsz});
                 }
                 return 1;  // the executable comes first, and libraries are not wanted
             },
@@ -59,7 +60,8 @@ void Places::begin_launch() {
     for (unsigned i = 0; i < launch->parameters.size(); i++) {
         const Range& range = launch->parameters[i];
         named.push_back({range.start, range.bytes, "PARAM " + number(i) + " ",
-                         "parameter " + number(i) + " (" + number(int64_t(range.bytes)) + " bytes)", range.writable, false});
+                         "parameter " + number(i) + " (" + number(int64_t(range.bytes)) + " bytes)", range.writable,
+                         false});
     }
     for (const SharedArray& array : launch->shared) {
         named.push_back({array.start, array.bytes, "SHARED " + array.name + " ",
@@ -148,7 +150,8 @@ const Region* Places::find(const Attempt& attempt, unsigned hint) {
 const Places::Named* Places::nearest(const char* p, Op op) const {
     bool writes = op == Op::Write || op == Op::AtomicWrite;
     auto rank = [&](const Named& range) { return 2 * range.distance(p) + (range.writable != writes); };
-    auto best = std::min_element(named.begin(), named.end(), [&](const Named& a, const Named& b) { return rank(a) < rank(b); });
+    auto best =
+        std::min_element(named.begin(), named.end(), [&](const Named& a, const Named& b) { return rank(a) < rank(b); });
     if (best == named.end()) return nullptr;
     Area* area = best->shared ? nullptr : shadow.segment(best->start);
     bool same_segment = area && area->contains(p);
@@ -164,14 +167,16 @@ std::string Places::describe(const char* p, Op op) const {
 
 void Places::outside(const Attempt& attempt) const {
     const char *p = attempt.p, *end = p + attempt.bytes;
-    const std::string who = attempt.op == Op::Read || attempt.op == Op::AtomicRead ? "a thread reads " : "a thread writes ";
+    const std::string who =
+        attempt.op == Op::Read || attempt.op == Op::AtomicRead ? "a thread reads " : "a thread writes ";
     if (p >= current->stack_low && p < current->stack_high) {
         out_of_bounds(attempt, describe(p, attempt.op), who + "past the end of its local memory");
     }
     // Of the ranges that have its first byte, the one that goes on for longest.
     const Named* begins = nullptr;
     for (const Named& range : named) {
-        if (range.contains(p, 1) && (!begins || range.start + range.bytes > begins->start + begins->bytes)) begins = &range;
+        if (range.contains(p, 1) && (!begins || range.start + range.bytes > begins->start + begins->bytes))
+            begins = &range;
     }
     if (begins) {
         const char* last = begins->start + begins->bytes;
@@ -179,7 +184,8 @@ void Places::outside(const Attempt& attempt) const {
                       who + "from inside " + begins->words + " up to " + number(end - last) + " bytes past its end");
     }
     const Named* near = nearest(p, attempt.op);
-    if (!near) out_of_bounds(attempt, describe(p, attempt.op), who + "at an address that belongs to nothing it may use");
+    if (!near)
+        out_of_bounds(attempt, describe(p, attempt.op), who + "at an address that belongs to nothing it may use");
     int64_t behind = p - near->start - int64_t(near->bytes);
     std::string gap = p < near->start ? number(near->start - p) + " bytes before the start of "
                       : behind == 0   ? "right behind the end of "

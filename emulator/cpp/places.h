@@ -1,8 +1,8 @@
 // Places: what a launch may touch, byte by byte.
 //
-// The ranges of the parameters may overlap (in place), so they are cut into disjoint regions, each inside the same set of
-// ranges throughout. An access inside one region is inside one range. So do the kernel's shared arrays, and the constant
-// data of the executable (literals, constant tables), which may be read.
+// The ranges of the parameters may overlap (in place), so they are cut into disjoint regions, each inside the same set
+// of ranges throughout. An access inside one region is inside one range. So do the kernel's shared arrays, and the
+// constant data of the executable (literals, constant tables), which may be read.
 #pragma once
 
 #include "findings.h"
@@ -25,16 +25,15 @@ struct Region {
 };
 
 class Places {
-  public:
+public:
     void begin_launch();
     void end_launch();
     // The shared regions are those of this resident block from now on.
     void enter_block(unsigned slot);
-    // The region that has all of the access. Null: it spans several regions; `first` then says which begins it. Ends the
-    // child if no range has all of it.
+    // The region that has all of the access, or null if it spans several. Ends the child if no range has all of it.
     const Region* find(const Attempt& attempt, unsigned hint);
     const Region* find_byte(const char* p) const;
-    // Likewise by a guess that is right when the place in the program touched the same region before.
+    // As `find`, by a guess that is right when the place in the program touched the same region before.
     const Region* guess(const void* p, uint64_t bytes, unsigned hint) const {
         const Region* region = guesses[hint % GUESSES];
         return region->contains(p, bytes) ? region : nullptr;
@@ -42,7 +41,7 @@ class Places {
     // `PARAM i OFFSET`, `SHARED NAME OFFSET` or `WILD HEX`.
     std::string describe(const char* p, Op op) const;
 
-  private:
+private:
     static constexpr unsigned GUESSES = 256;
     static constexpr int64_t NEAR = 4096;
 

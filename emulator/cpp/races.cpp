@@ -14,12 +14,10 @@ void prune_reads(std::vector<Access>& reads, bool shared) {
     auto needless = [&](const Access& read) { return threads.ordered(read.mark, shared); };
     reads.erase(std::remove_if(reads.begin(), reads.end(), needless), reads.end());
     // A thread's later read makes its earlier ones needless; each thread's are in the order of its time.
-    std::stable_sort(reads.begin(), reads.end(), [](const Access& a, const Access& b) {
-        return a.mark.thread < b.mark.thread;
-    });
-    auto last = std::unique(reads.rbegin(), reads.rend(), [](const Access& a, const Access& b) {
-        return a.mark.thread == b.mark.thread;
-    });
+    std::stable_sort(reads.begin(), reads.end(),
+                     [](const Access& a, const Access& b) { return a.mark.thread < b.mark.thread; });
+    auto last = std::unique(reads.rbegin(), reads.rend(),
+                            [](const Access& a, const Access& b) { return a.mark.thread == b.mark.thread; });
     reads.erase(reads.begin(), last.base());
     reads.reserve(2 * reads.size() + 8);
 }

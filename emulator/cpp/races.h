@@ -1,8 +1,8 @@
 // Races: checks an access against what the shadow tells of earlier ones, and records it.
 //
-// Two accesses of a byte by two threads race when one of them writes, not both are atomic, and neither is ordered before
-// the other. A record may be dropped once a later access is ordered after it and would race with everything that the
-// dropped one would race with: nothing is lost by that, so the check is exact.
+// Two accesses of a byte by two threads race when one of them writes, not both are atomic, and neither is ordered
+// before the other. A record may be dropped once a later access is ordered after it and would race with everything that
+// the dropped one would race with: nothing is lost by that, so the check is exact.
 #pragma once
 
 #include "findings.h"

@@ -16,7 +16,8 @@ namespace {
 
 template <class T>
 T* map_lazily(uint64_t count) {
-    void* at = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* at =
+        mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) {
         perror("emulator: cannot map shadow memory");
         exit(2);
@@ -59,13 +60,13 @@ void Area::set_written(const char* from, uint64_t count, bool written) {
 
 void Area::drop_rare() {
     for (uint32_t i = 1; i < accesses.items.size(); i++) {
-        if (Cell* owner = accesses.items[i].owner) {
+        if (Cell* owner = accesses.items[i]->owner) {
             drop_accesses(*owner);
             *owner = {};
         }
     }
     for (uint32_t i = 1; i < splits.items.size(); i++) {
-        if (Cell* owner = splits.items[i].owner) {
+        if (Cell* owner = splits.items[i]->owner) {
             splits.put_back(i);
             *owner = {};
         }
@@ -116,13 +117,10 @@ Split& Area::split(Cell& cell) {
     return split;
 }
 
-// Makes it the cell of a word again; what its bytes knew is lost.
 void Area::merge(Cell& cell) {
-    for (Cell& byte : splits[cell.more & ~SPLIT].bytes) {
-        if (byte.more) drop_accesses(byte);
-    }
-    splits.put_back(cell.more & ~SPLIT);
-    cell.more = 0;
+    uint32_t place = cell.more & ~SPLIT;
+    cell = splits[place].bytes[0];
+    splits.put_back(place);
 }
 
 Area* Shadow::segment(const void* p) {

@@ -1,17 +1,19 @@
 // Shadow memory: what the checker knows of every byte of a segment, or of the shared memory of a resident block.
 //
 // For each word of 4 bytes there is
-//   - a state byte: one bit a byte for "was written" (low half), one for "target of an asynchronous copy under way" (high half);
-//   - a cell: the latest write and the latest read, as long as whole words are accessed and one read is all there is to know.
-// Rarer things lie in pools that a cell points to: the `Accesses` of a word that several threads read, or that is accessed
-// atomically, and the four byte-wide cells of a word that is accessed in parts.
+//   - a state byte: one bit a byte for "was written" (low half), one for "target of an asynchronous copy under way"
+//   (high half);
+//   - a cell: the latest write and the latest read, as long as whole words are accessed and one read is all there is to
+//   know.
+// Rarer things lie in pools that a cell points to: the `Accesses` of a word that several threads read, or that is
+// accessed atomically, and the four byte-wide cells of a word that is accessed in parts.
 //
 // Both arrays are mapped without being touched: memory that a program does not use costs nothing.
 #pragma once
 
 #include "threads.h"
 
-#include <deque>
+#include <memory>
 
 namespace emu::check {
 
@@ -53,31 +55,32 @@ struct Split {
 // Things with stable addresses that are used again. Place 0 stays empty.
 template <class T>
 class Pool {
-  public:
-    T& operator[](uint32_t place) { return items[place]; }
+public:
+    Pool() { items.emplace_back(); }
+    T& operator[](uint32_t place) { return *items[place]; }
     uint32_t take(Cell* owner) {
         if (free.empty()) {
             free.push_back(uint32_t(items.size()));
-            items.emplace_back();
+            items.push_back(std::make_unique<T>());
         }
         uint32_t place = free.back();
         free.pop_back();
-        items[place].owner = owner;
+        items[place]->owner = owner;
         return place;
     }
     void put_back(uint32_t place) {
-        items[place].owner = nullptr;
+        items[place]->owner = nullptr;
         free.push_back(place);
     }
-    std::deque<T> items = std::deque<T>(1);
+    std::vector<std::unique_ptr<T>> items;
 
-  private:
+private:
     std::vector<uint32_t> free;
 };
 
 // The shadow of one contiguous piece of memory.
 class Area {
-  public:
+public:
     char* start = nullptr;  // a multiple of 16
     uint64_t bytes = 0;
     Cell* cells = nullptr;
@@ -100,12 +103,13 @@ class Area {
     Accesses& take_accesses(Cell& cell);
     void drop_accesses(Cell& cell);
     Split& split(Cell& cell);
+    // Makes a split word whole again: all its bytes were just written by one access.
     void merge(Cell& cell);
 };
 
 // All areas. A shared area stands at the address that every block sees, once for each place of a resident block.
 class Shadow {
-  public:
+public:
     std::vector<Area*> segments;
     Area shared[MAX_RESIDENT];
 

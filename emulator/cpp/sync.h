@@ -9,14 +9,14 @@ namespace emu::check {
 
 // What is published under keys. Keys in shared memory belong to one place of a resident block.
 class Sync {
-  public:
+public:
     void publish(const void* key, const Stamp& stamp);
     const Clock* published(const void* key);
     void forget(const void* key);
     void drop(unsigned slot);
     void begin_launch();
 
-  private:
+private:
     using Keys = std::unordered_map<const void*, Ref<Clock>>;
     Keys shared[MAX_RESIDENT], global;
 

@@ -51,9 +51,7 @@ void Threads::rebase(Thread& thread, Ref<Clock> base) {
     thread.own = own ? own->counters.data() : nothing.data();
 }
 
-void Threads::tick(Thread& thread) {
-    highest = std::max(highest, ++thread.counter);
-}
+void Threads::tick(Thread& thread) { highest = std::max(highest, ++thread.counter); }
 
 uint32_t Threads::tick_engine(const Block& block) {
     uint32_t now = ++engines[block.slot];

@@ -1,11 +1,11 @@
 // The clock of every thread that is resident, and how synchronization moves it.
 //
-// A thread's identity in records is one 32-bit number, block * stride + thread. The stride is one more than the threads of
-// a block: the last place of a block is its copy engine, which writes the targets of bulk copies.
+// A thread's identity in records is one 32-bit number, block * stride + thread. The stride is one more than the threads
+// of a block: the last place of a block is its copy engine, which writes the targets of bulk copies.
 //
 // Counters are never reset between launches. A launch starts all its threads at `launch_base`, which is above every
 // counter of earlier launches, so that a record with a lower counter is ordered before everything. When the base gets
-// near the end of 32 bits, `Threads::begin_launch` says so and the shadow's records are erased.
+// near the end of 32 bits, it starts again at 1 and the shadow's records are erased.
 #pragma once
 
 #include "clocks.h"
@@ -20,8 +20,8 @@ struct Mark {
     uint32_t thread, counter, pc;
 };
 
-// Who made the present value of an atomic variable: the latest store and the read-modify-writes since, each thread once.
-// This only helps to name the flag that was seen before a race, so a long history loses its oldest part.
+// Who made the present value of an atomic variable: the latest store and the read-modify-writes since, each thread
+// once. This only helps to name the flag that was seen before a race, so a long history loses its oldest part.
 struct Stores {
     static constexpr size_t MOST = 32;
     unsigned references = 0;
@@ -40,8 +40,8 @@ struct Thread {
     uint32_t first = 0;             // the id of the block's thread 0
     const uint32_t* own = nullptr;  // the row of its own block in `base`; zeros if there is none
     Ref<Clock> base;
-    Stamp fence;         // its clock at its latest fence: what relaxed stores publish
-    Ref<Clock> loaded;   // what relaxed loads saw: acquired at the next fence
+    Stamp fence;        // its clock at its latest fence: what relaxed stores publish
+    Ref<Clock> loaded;  // what relaxed loads saw: acquired at the next fence
     Seen seen[8];
     unsigned next_seen = 0;
 
@@ -49,7 +49,7 @@ struct Thread {
 };
 
 class Threads {
-  public:
+public:
     uint32_t launch_base = 1;
     unsigned stride = 0;
     Thread* me = nullptr;
@@ -80,7 +80,7 @@ class Threads {
     // A read, by this thread or ordered before it, of a value that was stored after the access of `mark`; or null.
     const Seen* saw(const Mark& mark);
 
-  private:
+private:
     uint32_t highest = 1;
     std::vector<uint32_t> nothing;
     std::vector<Thread> slots[MAX_RESIDENT];

@@ -45,10 +45,10 @@ void __tsan_vptr_update(void** p, void*) { emu::check::access<8, Op::Write>(p, P
 void __tsan_read_range(void* p, uint64_t bytes) { access_range(p, bytes, Op::Read, PC); }
 void __tsan_write_range(void* p, uint64_t bytes) { access_range(p, bytes, Op::Write, PC); }
 
-#define PLAIN(N)                                                                       \
-    void __tsan_read##N(void* p) { emu::check::access<N, Op::Read>(p, PC); }           \
-    void __tsan_write##N(void* p) { emu::check::access<N, Op::Write>(p, PC); }         \
-    void __tsan_volatile_read##N(void* p) { emu::check::atomic_load(p, N, 0, PC); }    \
+#define PLAIN(N)                                                                    \
+    void __tsan_read##N(void* p) { emu::check::access<N, Op::Read>(p, PC); }        \
+    void __tsan_write##N(void* p) { emu::check::access<N, Op::Write>(p, PC); }      \
+    void __tsan_volatile_read##N(void* p) { emu::check::atomic_load(p, N, 0, PC); } \
     void __tsan_volatile_write##N(void* p) { emu::check::atomic_store(p, N, 0, PC); }
 PLAIN(1)
 PLAIN(2)
@@ -57,65 +57,65 @@ PLAIN(8)
 PLAIN(16)
 
 // Volatile accesses that are not aligned are not atomic on any machine: plain ones.
-#define UNALIGNED(N)                                                                            \
-    void __tsan_unaligned_read##N(void* p) { access_range(p, N, Op::Read, PC); }                \
-    void __tsan_unaligned_write##N(void* p) { access_range(p, N, Op::Write, PC); }              \
-    void __tsan_unaligned_volatile_read##N(void* p) { access_range(p, N, Op::Read, PC); }       \
+#define UNALIGNED(N)                                                                      \
+    void __tsan_unaligned_read##N(void* p) { access_range(p, N, Op::Read, PC); }          \
+    void __tsan_unaligned_write##N(void* p) { access_range(p, N, Op::Write, PC); }        \
+    void __tsan_unaligned_volatile_read##N(void* p) { access_range(p, N, Op::Read, PC); } \
     void __tsan_unaligned_volatile_write##N(void* p) { access_range(p, N, Op::Write, PC); }
 UNALIGNED(2)
 UNALIGNED(4)
 UNALIGNED(8)
 UNALIGNED(16)
 
-#define UPDATE(BITS, T, NAME)                                                                            \
-    T __tsan_atomic##BITS##_##NAME(volatile T* p, T x, int order) {                                      \
-        emu::check::atomic_update((void*)p, BITS / 8, order_of(order), PC);                              \
-        return __atomic_##NAME(p, x, __ATOMIC_RELAXED);                                                  \
+#define UPDATE(BITS, T, NAME)                                               \
+    T __tsan_atomic##BITS##_##NAME(volatile T* p, T x, int order) {         \
+        emu::check::atomic_update((void*)p, BITS / 8, order_of(order), PC); \
+        return __atomic_##NAME(p, x, __ATOMIC_RELAXED);                     \
     }
 
 // A compare-and-exchange that fails has loaded only: then it is a load, with the order for failures.
-#define COMPARE(BITS, T, STRENGTH)                                                                       \
+#define COMPARE(BITS, T, STRENGTH)                                                                                     \
     int __tsan_atomic##BITS##_compare_exchange_##STRENGTH(volatile T* p, T* expected, T x, int order, int otherwise) { \
-        if (*p != *expected) {                                                                           \
-            emu::check::atomic_load((const void*)p, BITS / 8, order_of(otherwise), PC);                  \
-            *expected = *p;                                                                              \
-            return 0;                                                                                    \
-        }                                                                                                \
-        emu::check::atomic_update((void*)p, BITS / 8, order_of(order), PC);                              \
-        *p = x;                                                                                          \
-        return 1;                                                                                        \
+        if (*p != *expected) {                                                                                         \
+            emu::check::atomic_load((const void*)p, BITS / 8, order_of(otherwise), PC);                                \
+            *expected = *p;                                                                                            \
+            return 0;                                                                                                  \
+        }                                                                                                              \
+        emu::check::atomic_update((void*)p, BITS / 8, order_of(order), PC);                                            \
+        *p = x;                                                                                                        \
+        return 1;                                                                                                      \
     }
 
-#define ATOMIC(BITS, T)                                                                                  \
-    T __tsan_atomic##BITS##_load(const volatile T* p, int order) {                                       \
-        emu::check::atomic_load((const void*)p, BITS / 8, order_of(order) & 2, PC);                      \
-        return *p;                                                                                       \
-    }                                                                                                    \
-    void __tsan_atomic##BITS##_store(volatile T* p, T x, int order) {                                    \
-        emu::check::atomic_store((void*)p, BITS / 8, order_of(order) & 1, PC);                           \
-        *p = x;                                                                                          \
-    }                                                                                                    \
-    T __tsan_atomic##BITS##_exchange(volatile T* p, T x, int order) {                                    \
-        emu::check::atomic_update((void*)p, BITS / 8, order_of(order), PC);                              \
-        return __atomic_exchange_n(p, x, __ATOMIC_RELAXED);                                              \
-    }                                                                                                    \
+#define ATOMIC(BITS, T)                                                                                      \
+    T __tsan_atomic##BITS##_load(const volatile T* p, int order) {                                           \
+        emu::check::atomic_load((const void*)p, BITS / 8, order_of(order) & 2, PC);                          \
+        return *p;                                                                                           \
+    }                                                                                                        \
+    void __tsan_atomic##BITS##_store(volatile T* p, T x, int order) {                                        \
+        emu::check::atomic_store((void*)p, BITS / 8, order_of(order) & 1, PC);                               \
+        *p = x;                                                                                              \
+    }                                                                                                        \
+    T __tsan_atomic##BITS##_exchange(volatile T* p, T x, int order) {                                        \
+        emu::check::atomic_update((void*)p, BITS / 8, order_of(order), PC);                                  \
+        return __atomic_exchange_n(p, x, __ATOMIC_RELAXED);                                                  \
+    }                                                                                                        \
     T __tsan_atomic##BITS##_compare_exchange_val(volatile T* p, T expected, T x, int order, int otherwise) { \
-        T found = *p;                                                                                    \
-        if (found == expected) {                                                                         \
-            emu::check::atomic_update((void*)p, BITS / 8, order_of(order), PC);                          \
-            *p = x;                                                                                      \
-        } else {                                                                                         \
-            emu::check::atomic_load((const void*)p, BITS / 8, order_of(otherwise), PC);                  \
-        }                                                                                                \
-        return found;                                                                                    \
-    }                                                                                                    \
-    UPDATE(BITS, T, fetch_add)                                                                           \
-    UPDATE(BITS, T, fetch_sub)                                                                           \
-    UPDATE(BITS, T, fetch_and)                                                                           \
-    UPDATE(BITS, T, fetch_or)                                                                            \
-    UPDATE(BITS, T, fetch_xor)                                                                           \
-    UPDATE(BITS, T, fetch_nand)                                                                          \
-    COMPARE(BITS, T, strong)                                                                             \
+        T found = *p;                                                                                        \
+        if (found == expected) {                                                                             \
+            emu::check::atomic_update((void*)p, BITS / 8, order_of(order), PC);                              \
+            *p = x;                                                                                          \
+        } else {                                                                                             \
+            emu::check::atomic_load((const void*)p, BITS / 8, order_of(otherwise), PC);                      \
+        }                                                                                                    \
+        return found;                                                                                        \
+    }                                                                                                        \
+    UPDATE(BITS, T, fetch_add)                                                                               \
+    UPDATE(BITS, T, fetch_sub)                                                                               \
+    UPDATE(BITS, T, fetch_and)                                                                               \
+    UPDATE(BITS, T, fetch_or)                                                                                \
+    UPDATE(BITS, T, fetch_xor)                                                                               \
+    UPDATE(BITS, T, fetch_nand)                                                                              \
+    COMPARE(BITS, T, strong)                                                                                 \
     COMPARE(BITS, T, weak)
 ATOMIC(8, uint8_t)
 ATOMIC(16, uint16_t)

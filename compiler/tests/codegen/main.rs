@@ -2,9 +2,9 @@
 //! when run in the emulator.
 
 mod build;
+mod copies;
 mod emulate;
 mod execute;
-mod copies;
 mod matmul;
 mod ordered;
 mod pointwise;

@@ -79,7 +79,11 @@ fn scalars() -> Subject {
         mutant("the guard ends too late", once("if (n >= 63)", "if (n >= 64)"), found(OutOfBounds, &["= x0[n]"])),
         mutant("the guard ends too early", once("if (n >= 63)", "if (n >= 62)"), not_written("y0", 62)),
         mutant("a row is read past its end", once("x1[i#]", "x1[i# + 1]"), found(OutOfBounds, &["= x1[i# + 1]"])),
-        mutant("an element behind the end is stored", once("y0[n] =", "y0[n + 1] ="), found(OutOfBounds, &["y0[n + 1]"])),
+        mutant(
+            "an element behind the end is stored",
+            once("y0[n] =", "y0[n + 1] ="),
+            found(OutOfBounds, &["y0[n + 1]"]),
+        ),
         mutant("the result has another dtype", once("mg_to_f16_bits(", "mg_to_bf16_bits("), WrongValue),
     ];
     Subject::new("scalars", bias_relu(DType::F16, 7, 9), 0.0, mutants)
@@ -99,10 +103,15 @@ fn gather() -> Subject {
             found(OutOfBounds, &["mg_load<4>(x0 + i#)"]),
         ),
         mutant("an index outside is taken for the last", each(4, "< 9ull ?", "< 10ull ?"), WrongValue),
-        mutant("an index is read past the end", once("= x1[i#]", "= x1[i# + 1]"), found(OutOfBounds, &["= x1[i# + 1]"])),
+        mutant(
+            "an index is read past the end",
+            once("= x1[i#]", "= x1[i# + 1]"),
+            found(OutOfBounds, &["= x1[i# + 1]"]),
+        ),
     ];
     let mut subject = Subject::new("gather", embedding(9, 8, 37), 0.0, mutants);
     // From one below the first row to one behind the last.
-    subject.inputs[1] = Tensor::from_vec([37], (0..37).map(|i| i * 5 % 11 - 1).collect::<Vec<i32>>()).expect("37 indices");
+    subject.inputs[1] =
+        Tensor::from_vec([37], (0..37).map(|i| i * 5 % 11 - 1).collect::<Vec<i32>>()).expect("37 indices");
     subject
 }

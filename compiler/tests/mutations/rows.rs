@@ -141,18 +141,18 @@ fn blocks() -> Subject {
             once("s#[t / 32] =", "s#[t / 64] ="),
             found(Race, &["s#[t / 64] = a#"]),
         ),
-        mutant("the last shuffles have one distance", nth(1, 2, "mg_shfl_xor(a#, 4)", "mg_shfl_xor(a#, 2)"), WrongValue),
+        mutant(
+            "the last shuffles have one distance",
+            nth(1, 2, "mg_shfl_xor(a#, 4)", "mg_shfl_xor(a#, 2)"),
+            WrongValue,
+        ),
         mutant("the row is of another block", once("r = blockIdx.x;", "r = 0;"), found(Race, &["y0[r] = a#"])),
         mutant(
             "the row is behind the last",
             once("r = blockIdx.x;", "r = blockIdx.x + 1;"),
             found(OutOfBounds, &["= x0[i#]"]),
         ),
-        mutant(
-            "the last unit is not limited",
-            once("mg_limit(i#, 1025)", "i#"),
-            found(OutOfBounds, &["= x0[i#]"]),
-        ),
+        mutant("the last unit is not limited", once("mg_limit(i#, 1025)", "i#"), found(OutOfBounds, &["= x0[i#]"])),
     ];
     Subject::new("a block a row", sum(&[2, 1025], &[1]), 1e-6, mutants)
 }
@@ -209,7 +209,11 @@ fn two_passes() -> Subject {
             once("mg_limit(i#, 250)", "mg_limit(i#, 251)"),
             found(OutOfBounds, &["mg_load<4>(x0 + i#)"]),
         ),
-        mutant("the sum is of elements that do not exist too", each(4, "= c# ? mg_add(", "= true + 0 * c# ? mg_add("), WrongValue),
+        mutant(
+            "the sum is of elements that do not exist too",
+            each(4, "= c# ? mg_add(", "= true + 0 * c# ? mg_add("),
+            WrongValue,
+        ),
     ];
     Subject::new("softmax", softmax(&[2, 1000]), 2e-6, mutants)
 }
@@ -255,13 +259,9 @@ fn two_arrays() -> Subject {
             ),
             found(Uninitialised, &["p2 = s#[t % 4]"]).or(Race, &["p2 = s#[t % 4]", "s#[t / 32] = p2"]),
         ),
-        mutant(
-            "no places are stored",
-            once("s#[t / 32] = p2;", ""),
-            found(Uninitialised, &["p2 = s#[t % 4]"]),
-        ),
+        mutant("no places are stored", once("s#[t / 32] = p2;", ""), found(Uninitialised, &["p2 = s#[t % 4]"])),
         mutant("an element has the place of another", once("i# * 4 + 3;", "i# * 4 + 2;"), WrongValue),
-        mutant("the smallest is found", each(12, "mg_argmax_before(", "mg_argmin_before("), WrongValue),
+        mutant("the smallest is found", each(14, "mg_argmax_before(", "mg_argmin_before("), WrongValue),
     ];
     Subject::new("argmax", argmax(Extreme::Max, &[8, 300]), 0.0, mutants)
 }

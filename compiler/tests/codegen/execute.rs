@@ -10,7 +10,7 @@ use monograph_ir::{Graph, Node, NodeId, Op};
 const CHECKED_THREADS: u64 = 16 << 10;
 
 /// The most work, as [`work`] counts it, of a launch that is run with checks.
-const CHECKED_WORK: usize = 1 << 20;
+const CHECKED_WORK: usize = 2 << 20;
 
 /// Runs all cases and compares what they compute with the interpreter.
 pub(crate) fn execute(emulator: &Emulator, suite: &Suite, program: &str) {

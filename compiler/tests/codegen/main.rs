@@ -5,6 +5,7 @@ mod build;
 mod copies;
 mod emulate;
 mod execute;
+mod families;
 mod matmul;
 mod ordered;
 mod pointwise;

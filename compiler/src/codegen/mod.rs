@@ -43,6 +43,9 @@ pub const fn prelude() -> &'static str {
     )
 }
 
+/// Static shared memory that a block can have, in bytes.
+const SHARED_BYTES: usize = 48 << 10;
+
 /// What a kernel's body is made of decides its generator.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Family {

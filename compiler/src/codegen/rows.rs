@@ -6,7 +6,7 @@
 
 use super::emit::{Emit, Emitter, refuse};
 use super::types::{identity, literal, register};
-use super::{Code, Request};
+use super::{Code, Request, SHARED_BYTES};
 use crate::index::{Index, delinear, linear};
 use monograph_ir::plan::IndexMap;
 use monograph_ir::{Axes, DType, Extreme, Op, Reduction, Shape, Spec, ValueId};
@@ -28,6 +28,8 @@ struct Rows {
     length: usize,
     /// The reductions of each pass.
     passes: Vec<Vec<ValueId>>,
+    /// At most so many bytes are the partial results of all reductions.
+    partials: usize,
 }
 
 /// How threads share the work.
@@ -78,6 +80,7 @@ impl Rows {
         let mut found: Option<(Shape, Axes)> = None;
         let mut depth = vec![0usize; body.len()];
         let mut passes: Vec<Vec<ValueId>> = Vec::new();
+        let mut partials = 0;
         for (id, node) in body.iter() {
             let below = node.operands.iter().map(|v| depth[v.node.index()]).max().unwrap_or(0);
             let axes = match &node.op {
@@ -88,7 +91,9 @@ impl Rows {
                     continue;
                 }
             };
-            let shape = &body.spec(node.operands[0]).shape;
+            let Spec { dtype, shape } = body.spec(node.operands[0]);
+            // An extreme's place is a `long long`.
+            partials += dtype.size().max(4) + if matches!(node.op, Op::ArgReduce { .. }) { 8 } else { 0 };
             match &found {
                 Some((s, a)) if s != shape || *a != axes => {
                     return refuse("reductions over different rows");
@@ -115,7 +120,7 @@ impl Rows {
                 return refuse("an output has neither an element a row nor all elements of the rows");
             }
         }
-        Ok(Rows { shape, axes, kept, reduced, rows, length, passes })
+        Ok(Rows { shape, axes, kept, reduced, rows, length, passes, partials })
     }
 
     /// The index into the shape that is reduced.
@@ -146,7 +151,10 @@ impl Rows {
             let fills = |adjacent: &usize| self.rows.div_ceil(*adjacent) >= multiprocessors;
             let adjacent = [32, 16].into_iter().find(fills).unwrap_or(8);
             let block = if self.rows.div_ceil(adjacent) >= 2 * multiprocessors { 256 } else { 512 };
-            let threads = (block / adjacent).min((self.length / 2).next_power_of_two());
+            let mut threads = (block / adjacent).min((self.length / 2).next_power_of_two());
+            while threads > 1 && threads * adjacent * self.partials > SHARED_BYTES {
+                threads /= 2;
+            }
             return Schedule::Columns { adjacent, threads };
         }
         let units = self.length / lanes;

@@ -6,16 +6,14 @@
 
 use super::tiled::{Load, Loaded, THREADS};
 use super::{Probe, Product};
-use crate::codegen::Request;
 use crate::codegen::emit::{Emit, Emitter, refuse};
+use crate::codegen::{Request, SHARED_BYTES};
 use crate::index::Index;
 
 /// Extent of a slice along the inner dimension: two steps of the tensor cores.
 pub(super) const SLICE: usize = 32;
 /// Elements of one row of the 8 × 8 matrices that tensor cores load: 16 bytes, which stay together.
 const CHUNK: usize = 8;
-/// Static shared memory of a block, in bytes.
-const SHARED_BYTES: usize = 48 << 10;
 /// Most slices of a copied operand in shared memory.
 const DEEPEST: usize = 4;
 /// Slices of a loaded operand in shared memory: the one in use and the next.

@@ -2,9 +2,9 @@
 //! operands in shared memory. While a slice is used, the next one is loaded.
 
 use super::{Probe, Product};
-use crate::codegen::Request;
 use crate::codegen::emit::{Emit, Emitter};
 use crate::codegen::types::{literal, register};
+use crate::codegen::{Request, SHARED_BYTES};
 use crate::index::{Index, linear};
 use monograph_ir::{DType, Literal, Shape};
 
@@ -28,7 +28,8 @@ type PerThread = [usize; 2];
 fn per_thread(request: &Request<'_>, product: &Product, probe: &Probe) -> PerThread {
     let blocks = |[m, n]: PerThread| product.m.div_ceil(m * SIDE) * product.n.div_ceil(n * SIDE) * product.batches;
     let fits = |tile: &PerThread| {
-        let small = product.dtype.size() < 8 || tile[0] * tile[1] <= 32;
+        let slices = 2 * SLICE * ((tile[0] + tile[1]) * SIDE + 2 * GAP) * product.dtype.accumulator().size();
+        let small = slices <= SHARED_BYTES;
         let enough = blocks(*tile) >= request.target.multiprocessors as usize;
         small && enough && tile[0] * tile[1] * probe.epilogue <= EPILOGUE_STATEMENTS
     };

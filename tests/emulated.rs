@@ -2,7 +2,7 @@
 //! message, only where there is no C++ compiler; where `MONOGRAPH_REQUIRE_EMULATOR` is 1, that is a failure.
 
 use monograph::prelude::*;
-use monograph::{EmulatorOptions, Error, Schedule};
+use monograph::{EmulatorOptions, Error, Options, Schedule};
 
 fn emulated(options: EmulatorOptions) -> Option<Device> {
     match Device::emulated_with(options) {
@@ -130,6 +130,27 @@ fn reductions_products_and_rows_agree_with_the_interpreter() {
             }
         }
     }
+}
+
+#[test]
+fn many_kernels_in_several_programs_are_one_executable() {
+    let Some(device) = emulated(EmulatorOptions::default()) else { return };
+    let program = trace(
+        |x| {
+            // Lengths differ, so that no two kernels are equal.
+            let parts: Vec<Tensor> = (1..=20).map(|n| (x.slice(0, 0..n) * n as f32).sum(0)).collect();
+            parts.into_iter().reduce(|a, b| a + b).unwrap()
+        },
+        f32::spec([20]),
+    )
+    .unwrap();
+    let mut options = Options::default();
+    options.fuse = false;
+    let mut exe = device.compile_with(&program, &options).unwrap();
+    assert!(exe.plan().programs.len() > 1, "{} programs", exe.plan().programs.len());
+    let x = Array::from_fn([20], |i| i as f32).unwrap();
+    let expected: u32 = (1..=20).map(|n| n * (0..n).sum::<u32>()).sum();
+    assert_eq!(exe.replay(&x).unwrap().item::<f32>().unwrap(), expected as f32);
 }
 
 #[test]

@@ -1,17 +1,15 @@
-//! Building executables: the runtime and programs, each unit compiled once and kept, units in parallel.
+//! Building executables from the runtime and programs.
 
 use crate::compiler::{Compiler, Unit};
 use crate::image::{self, Image};
+use crate::jobs::{Job, Workshop};
 use crate::lines::PROGRAM;
 use crate::sources;
-use crate::store::{Key, Store, failed, temporary_in};
+use crate::store::{Key, Store, failed};
 use monograph_ir::Error;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// The most dynamic shared memory that any CUDA device gives to a block: room for it is there in every executable
 /// that uses some.
@@ -34,16 +32,6 @@ pub(crate) struct Executable {
     pub(crate) image: Image,
 }
 
-/// One thing to compile.
-struct Job {
-    /// For messages.
-    what: String,
-    unit: Unit,
-    /// The file's name.
-    file: String,
-    text: String,
-}
-
 /// Compiles what is not in the store, and links.
 pub(crate) fn build(
     compiler: &Compiler,
@@ -54,15 +42,7 @@ pub(crate) fn build(
     for symbol in programs.iter().flat_map(|p| &p.symbols) {
         check_symbol(symbol)?;
     }
-    let runtime: Vec<Job> = sources::units()
-        .map(|(file, text)| Job {
-            what: format!("its own file {file}"),
-            unit: Unit::Runtime,
-            file: file.into(),
-            text: text.into(),
-        })
-        .collect();
-    let programs_jobs: Vec<Job> = programs
+    let mut jobs: Vec<Job> = programs
         .iter()
         .map(|p| Job {
             what: format!("the program `{}`", p.name),
@@ -71,19 +51,24 @@ pub(crate) fn build(
             text: unit(p),
         })
         .collect();
-    let jobs: Vec<&Job> = programs_jobs.iter().chain(&runtime).collect();
-    let folder = unpack()?;
-    let mut objects = compile(compiler, store, checked, folder.path(), &jobs)?;
-    let (of_programs, of_runtime) = objects.split_at(programs_jobs.len());
+    let count = jobs.len();
+    jobs.extend(sources::units().map(|(file, text)| Job {
+        what: format!("the emulator's own file {file}"),
+        unit: Unit::Runtime,
+        file: file.into(),
+        text: text.into(),
+    }));
+    let workshop = Workshop::new(compiler, store, checked);
+    let mut objects = workshop.compile(&jobs)?;
+    let (of_programs, of_runtime) = objects.split_at(count);
     let dynamic = dynamic(of_programs, of_runtime)?;
     if !dynamic.is_empty() {
-        let job = Job {
+        objects.extend(workshop.compile(&[Job {
             what: "the definition of dynamic shared memory".into(),
             unit: Unit::Assembly,
             file: "dynamic.s".into(),
             text: definition(&dynamic),
-        };
-        objects.extend(compile(compiler, store, checked, folder.path(), &[&job])?);
+        }])?);
     }
     let mut key = Key::new("executable");
     key.add(compiler.identity());
@@ -117,74 +102,6 @@ fn unit(program: &Source<'_>) -> String {
     let registrations: String = program.symbols.iter().map(|s| format!("EMU_KERNEL({s})\n")).collect();
     let text = program.text;
     format!("#include \"cuda.h\"\n#line 1 \"{PROGRAM}\"\n{text}\n#line 1 \"kernels\"\n{registrations}")
-}
-
-/// A folder with all C++ files of the runtime.
-fn unpack() -> Result<tempfile::TempDir, Error> {
-    let folder = temporary_in(&std::env::temp_dir())?;
-    for (name, text) in sources::FILES {
-        let file = folder.path().join(name);
-        fs::write(&file, text).map_err(|e| failed(&file, &e))?;
-    }
-    Ok(folder)
-}
-
-/// The objects of these jobs, in their order: from the store, or compiled on all cores.
-fn compile(
-    compiler: &Compiler,
-    store: &Store,
-    checked: bool,
-    headers: &Path,
-    jobs: &[&Job],
-) -> Result<Vec<PathBuf>, Error> {
-    let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<PathBuf, Error>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
-    let work = || {
-        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let at = jobs.iter().position(|j| std::ptr::eq(*j, *job)).unwrap_or_default();
-            let result = object(compiler, store, checked, headers, job);
-            *results[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
-        }
-    };
-    let threads = thread::available_parallelism().map_or(1, |n| n.get()).min(jobs.len());
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
-    });
-    results
-        .into_iter()
-        .map(|r| r.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
-        .map(|r| r.unwrap_or_else(|| Err(Error::Internal("a unit was never compiled".into()))))
-        .collect()
-}
-
-/// The object of one job.
-fn object(compiler: &Compiler, store: &Store, checked: bool, headers: &Path, job: &Job) -> Result<PathBuf, Error> {
-    let options = compiler.options(job.unit, checked)?;
-    let mut key = Key::new("object");
-    key.add(compiler.identity()).add(&job.file).add(&job.text);
-    options.iter().for_each(|o| {
-        key.add(o);
-    });
-    if job.unit != Unit::Assembly {
-        // Any file of the runtime may be included.
-        sources::FILES.iter().for_each(|(name, text)| {
-            key.add(name).add(text);
-        });
-    }
-    store.file(&key.name("o"), |path| {
-        tracing::debug!(what = job.what, checked, "compiling for the emulator");
-        if job.unit == Unit::Runtime {
-            return compiler.compile(&job.what, &options, headers, &job.file, path);
-        }
-        // Units of one name are compiled at the same time, so each has a folder of its own, beside its object.
-        let folder = path.parent().unwrap_or(headers);
-        let file = folder.join(&job.file);
-        fs::write(&file, &job.text).map_err(|e| failed(&file, &e))?;
-        compiler.compile(&job.what, &options, headers, &file.to_string_lossy(), path)
-    })
 }
 
 /// The `extern __shared__` arrays of programs: what they leave undefined, and the runtime does not define.

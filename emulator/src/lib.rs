@@ -23,6 +23,7 @@ mod compiler;
 mod emulator;
 mod explain;
 mod image;
+mod jobs;
 mod lines;
 mod memory;
 mod options;

@@ -79,7 +79,10 @@ impl EmulatedPlan {
         for kernel in &plan.kernels {
             let variant = code(kernel)?;
             check_launch(&variant.symbol, variant.grid, variant.block, variant.shared)?;
-            sources[variant.program.index()].symbols.push(&variant.symbol);
+            let symbols = &mut sources[variant.program.index()].symbols;
+            if !symbols.contains(&variant.symbol.as_str()) {
+                symbols.push(&variant.symbol);
+            }
         }
         sources.retain(|s| !s.symbols.is_empty());
         let executable = Arc::new(emulator.build(options.checked, &sources)?);

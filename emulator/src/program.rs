@@ -7,6 +7,7 @@ use crate::memory::Memory;
 use crate::options::EmulatorOptions;
 use crate::session::{Call, Failure, Range, Session};
 use monograph_ir::{DType, DeviceError, DeviceErrorKind, Error, MemoryKind};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The alignment of a buffer's start: the widest access of a thread.
@@ -81,7 +82,8 @@ pub struct EmulatedProgram {
 
 impl EmulatedProgram {
     pub(crate) fn new(emulator: Emulator, source: &str, symbols: &[&str]) -> EmulatedProgram {
-        let symbols = symbols.iter().map(|s| s.to_string()).collect();
+        let symbols: BTreeSet<String> = symbols.iter().map(|s| s.to_string()).collect();
+        let symbols = symbols.into_iter().collect();
         EmulatedProgram { emulator, source: source.into(), symbols, built: Default::default() }
     }
 

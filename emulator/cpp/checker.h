@@ -20,6 +20,8 @@
 #define EMU_CHECK(...) \
     inline __VA_ARGS__ {}
 #endif
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 namespace emu::check {
 
@@ -63,4 +65,5 @@ EMU_CHECK(void async_completed(void* to, const void* from, unsigned bytes, unsig
 
 }  // namespace emu::check
 
+#pragma GCC diagnostic pop
 #undef EMU_CHECK

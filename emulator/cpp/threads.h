@@ -11,8 +11,6 @@
 #include "clocks.h"
 #include "emulator.h"
 
-#include <unordered_map>
-
 namespace emu::check {
 
 // Who made an access, when in its own time, and where in the program.

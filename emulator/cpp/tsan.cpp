@@ -22,11 +22,34 @@ void access_range(const void* p, uint64_t bytes, Op op, uintptr_t pc) {
 // Is it a release (1), an acquire (2), both or neither?
 int order_of(int memory_order) {
     switch (memory_order) {
-        case __ATOMIC_RELAXED: return 0;
-        case __ATOMIC_RELEASE: return 1;
+        case __ATOMIC_RELAXED:
+            return 0;
+        case __ATOMIC_RELEASE:
+            return 1;
         case __ATOMIC_CONSUME:
-        case __ATOMIC_ACQUIRE: return 2;
-        default: return 3;
+        case __ATOMIC_ACQUIRE:
+            return 2;
+        default:
+            return 3;
+    }
+}
+
+// Returns the value found. If that is not the expected one, this is a load, with the order for failures.
+template <class T>
+T compare_exchange(volatile T* p, T expected, T x, int order, int otherwise, uintptr_t pc) {
+    emu::check::atomic_load((const void*)p, sizeof(T), 0, pc);  // it may not be touched before this
+    // Other threads may run inside the checks, before the access itself: then the comparison has to hold still.
+    for (;;) {
+        bool equal = *p == expected;
+        if (equal) {
+            emu::check::atomic_update((void*)p, sizeof(T), order_of(order), pc);
+        } else {
+            emu::check::atomic_load((const void*)p, sizeof(T), order_of(otherwise) & 2, pc);
+        }
+        T found = *p;
+        if ((found == expected) != equal) continue;
+        if (equal) *p = x;
+        return found;
     }
 }
 
@@ -73,17 +96,12 @@ UNALIGNED(16)
         return __atomic_##NAME(p, x, __ATOMIC_RELAXED);                     \
     }
 
-// A compare-and-exchange that fails has loaded only: then it is a load, with the order for failures.
 #define COMPARE(BITS, T, STRENGTH)                                                                                     \
     int __tsan_atomic##BITS##_compare_exchange_##STRENGTH(volatile T* p, T* expected, T x, int order, int otherwise) { \
-        if (*p != *expected) {                                                                                         \
-            emu::check::atomic_load((const void*)p, BITS / 8, order_of(otherwise), PC);                                \
-            *expected = *p;                                                                                            \
-            return 0;                                                                                                  \
-        }                                                                                                              \
-        emu::check::atomic_update((void*)p, BITS / 8, order_of(order), PC);                                            \
-        *p = x;                                                                                                        \
-        return 1;                                                                                                      \
+        T found = compare_exchange(p, *expected, x, order, otherwise, PC);                                             \
+        bool equal = found == *expected;                                                                               \
+        *expected = found;                                                                                             \
+        return equal;                                                                                                  \
     }
 
 #define ATOMIC(BITS, T)                                                                                      \
@@ -100,14 +118,7 @@ UNALIGNED(16)
         return __atomic_exchange_n(p, x, __ATOMIC_RELAXED);                                                  \
     }                                                                                                        \
     T __tsan_atomic##BITS##_compare_exchange_val(volatile T* p, T expected, T x, int order, int otherwise) { \
-        T found = *p;                                                                                        \
-        if (found == expected) {                                                                             \
-            emu::check::atomic_update((void*)p, BITS / 8, order_of(order), PC);                              \
-            *p = x;                                                                                          \
-        } else {                                                                                             \
-            emu::check::atomic_load((const void*)p, BITS / 8, order_of(otherwise), PC);                      \
-        }                                                                                                    \
-        return found;                                                                                        \
+        return compare_exchange(p, expected, x, order, otherwise, PC);                                       \
     }                                                                                                        \
     UPDATE(BITS, T, fetch_add)                                                                               \
     UPDATE(BITS, T, fetch_sub)                                                                               \

@@ -201,8 +201,18 @@ fn copied() -> Subject {
         .and(each(2, "mg_limit(i#, 17)", "i#")),
         mutant("what lies outside is not zero", each(2, "c# ? 16u : 0u", "16u"), WrongValue),
         mutant("the second half of a fragment comes first", once("b0[0], b0[1]", "b0[1], b0[0]"), WrongValue),
+        mutant(
+            "both fragments are of one operand",
+            once("mg_ldmatrix(a0, pa + i#", "mg_ldmatrix(a0, pb + 2 * i#"),
+            WrongValue,
+        ),
         mutant("a fragment is transposed", once("mg_ldmatrix(a", "mg_ldmatrix_trans(a"), WrongValue),
         mutant("a sum does not start at zero", once("float c0_1[4] = {0.0f", "float c0_1[4] = {1.0f"), WrongValue),
+        mutant(
+            "a sum does not start at all",
+            once("float c0_1[4] = {0.0f, 0.0f, 0.0f, 0.0f};", "float c0_1[4];"),
+            WrongValue,
+        ),
         mutant("a row too many is stored", each(2, "g# < 40", "g# < 41"), found(OutOfBounds, &["mg_store<2>(y0 + i#"])),
         mutant(
             "a warp does not load its fragment",

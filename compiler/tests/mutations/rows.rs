@@ -20,6 +20,7 @@ fn threads() -> Subject {
         mutant("one row too few", once("if (r >= 150)", "if (r >= 149)"), not_written("y0", 149)),
         mutant("an element is read twice", once("r * 5 + 4;", "r * 5 + 3;"), WrongValue),
         mutant("a sum does not start at zero", once("float a2 = 0.0f;", "float a2 = 1.0f;"), WrongValue),
+        mutant("a sum does not start at all", once("float a2 = 0.0f;", "float a2;"), WrongValue),
     ];
     Subject::new("a thread a row", sum(&[150, 5], &[1]), 1e-6, mutants)
 }
@@ -179,6 +180,11 @@ fn columns() -> Subject {
             once("s#[t * 8 + threadIdx.x] =", "s#[t * 7 + threadIdx.x] ="),
             found(Race, &["s#[t * 7 + threadIdx.x] = a#"]),
         ),
+        mutant(
+            "what does not exist is loaded, and not used",
+            once("mg_limit(i#, 40)", "i#"),
+            found(OutOfBounds, &["= x0[i#]"]),
+        ),
         mutant("a row too many is live", once("live = r < 37", "live = r < 38"), found(OutOfBounds, &["= x0[i#]"])),
     ];
     Subject::new("columns", sum(&[40, 37], &[0]), 1e-6, mutants)
@@ -205,7 +211,12 @@ fn two_passes() -> Subject {
         .and(nth(1, 2, "__shared__ float s#[4];", "float* s# = scratch;")),
         mutant("threads without a unit store", once("if (c#) {", "{"), found(Race, &["mg_store<4>(y0 + i#"])),
         mutant(
-            "a unit too many is stored",
+            "what does not exist is loaded, and not used",
+            once("mg_limit(i#, 250)", "i#"),
+            found(OutOfBounds, &["mg_load<4>(x0 + i#)"]),
+        ),
+        mutant(
+            "one unit too many is loaded, and not used",
             once("mg_limit(i#, 250)", "mg_limit(i#, 251)"),
             found(OutOfBounds, &["mg_load<4>(x0 + i#)"]),
         ),

@@ -3,10 +3,10 @@
 use crate::bodies::sum;
 use crate::mutants::{
     Expected::{Right, WrongValue},
-    Mutant, Subject, check, found, mutant, nth, once,
+    Mutant, Subject, check, found, mutant, once,
 };
 use monograph_ir::FindingKind::{
-    self, Crash, DivergentBarrier, Hang, Misuse, OutOfBounds, Race, Timeout, Trap, Uninitialised, UnorderedFlag,
+    DivergentBarrier, Hang, Misuse, OutOfBounds, Race, Timeout, Trap, Uninitialised, UnorderedFlag,
 };
 
 #[test]
@@ -188,7 +188,6 @@ fn named_barriers() -> Subject {
 
 /// Kernels that do not come to their end, or should not have.
 fn ends() -> Subject {
-    let place: fn(FindingKind) -> _ = |kind| found(kind, &["y0[r] = a#"]);
     let mutants = vec![
         mutant(
             "the kernel gives up",
@@ -202,8 +201,8 @@ fn ends() -> Subject {
         ),
         mutant(
             "an address is wild",
-            once("y0[r] = a#;", "((float*)((size_t)y0 << 8))[r] = a#; // y0[r] = a1"),
-            place(OutOfBounds).or(Crash, &["y0[r] = a#"]),
+            once("y0[r] = a#;", "((float*)((size_t)y0 << 8))[r] = a#;"),
+            found(OutOfBounds, &["((size_t)y0 << 8))[r] = a#"]),
         ),
         mutant(
             "a block reads what another writes",
@@ -218,14 +217,14 @@ fn ends() -> Subject {
         mutant(
             "a loop never ends",
             once("if (t == 0) {", "for (volatile int i = 0; i >= 0;) {}\nif (t == 0) {"),
-            found(Timeout, &[]),
+            found(Timeout, &["for (volatile int i = 0; i >= 0;) {}"]),
         ),
         mutant(
-            "the last barrier stands in a loop",
-            nth(0, 1, "__syncthreads();", "for (int i = 0; i < 1 + t / 128; ++i) __syncthreads();"),
+            "half of the block comes to the barrier twice",
+            once("__syncthreads();", "for (int i = 0; i < 1 + t / 128; ++i) __syncthreads();"),
             found(DivergentBarrier, &["__syncthreads();"]),
         ),
-        mutant("a sum is of two rows", once("int r = blockIdx.x;", "int r = blockIdx.x ^ 1;"), Right),
+        mutant("blocks take rows in another order", once("int r = blockIdx.x;", "int r = blockIdx.x ^ 1;"), Right),
         mutant("a value is rounded", once("y0[r] = a#;", "y0[r] = (float)(int)a#;"), WrongValue),
     ];
     block("ends", mutants)

@@ -69,7 +69,8 @@ pub(crate) fn compare(found: &[u8], expected: &Tensor, tolerance: f64) -> Result
             0.0 => a_bytes == b_bytes,
             t => a == b || (a - b).abs() <= t * scale + (step * b.abs()).min(1e30),
         };
-        if !close && !(a.is_nan() && b.is_nan()) {
+        let both_nan = a.is_nan() && b.is_nan();
+        if !(close || both_nan) {
             return Err(format!("({}) at {at} is {a}, not {b} (scale {scale})", expected.spec()));
         }
     }

@@ -2,7 +2,7 @@
 //! message, only where there is no C++ compiler; where `MONOGRAPH_REQUIRE_EMULATOR` is 1, that is a failure.
 
 use monograph::prelude::*;
-use monograph::{EmulatorOptions, Error, Options, Schedule};
+use monograph::{EmulatorOptions, Error, FindingKind, MemoryKind, Options, Origin, Schedule};
 
 fn emulated(options: EmulatorOptions) -> Option<Device> {
     match Device::emulated_with(options) {
@@ -151,6 +151,36 @@ fn many_kernels_in_several_programs_are_one_executable() {
     let x = Array::from_fn([20], |i| i as f32).unwrap();
     let expected: u32 = (1..=20).map(|n| n * (0..n).sum::<u32>()).sum();
     assert_eq!(exe.replay(&x).unwrap().item::<f32>().unwrap(), expected as f32);
+}
+
+#[test]
+fn a_defect_of_a_kernel_is_found_with_the_line_that_the_user_wrote() {
+    let Some(device) = emulated(EmulatorOptions::default()) else { return };
+    let line = line!() + 1;
+    let program = trace(|x| x * 2.0, f32::spec([32])).unwrap();
+    let mut plan = monograph::ir::plan::Plan::clone(device.compile(&program).unwrap().plan());
+    let variant = &mut plan.kernels[0].variants[0];
+    (variant.grid, variant.block) = ([1; 3], [32, 1, 1]);
+    let symbol = variant.symbol.clone();
+    plan.programs[0].source = format!(
+        "extern \"C\" __global__ void {symbol}(const float* x, float* y) {{\n    \
+         y[threadIdx.x + 1] = 2.0f * x[threadIdx.x];\n}}\n"
+    );
+    let mut exe = device.load(&program, plan).unwrap();
+    let found = match exe.replay(&vector(32, 1.0)) {
+        Err(Error::Finding(finding)) => finding,
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("nothing was found"),
+    };
+    assert_eq!((found.kind, found.kernel.as_str()), (FindingKind::OutOfBounds, symbol.as_str()), "{found}");
+    let place =
+        |o: &Origin| matches!(o, Origin::Rust { file, line: l, .. } if file.ends_with("emulated.rs") && *l == line);
+    assert!(found.origins.iter().any(place), "{found}");
+    let at = found.at.unwrap();
+    assert_eq!((at.line, at.text.as_str()), (2, "y[threadIdx.x + 1] = 2.0f * x[threadIdx.x];"));
+    assert_eq!(found.thread.unwrap().thread, [31, 0, 0]);
+    let memory = found.memory.unwrap();
+    assert_eq!((memory.what, memory.element, memory.dtype), (MemoryKind::Output, 32, Some(DType::F32)));
 }
 
 #[test]

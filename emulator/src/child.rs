@@ -10,7 +10,7 @@ use std::process::{Child as Process, Command, ExitStatus};
 use std::time::Duration;
 
 /// How much longer than the child's own time limit an answer may take before the child is ended.
-const GRACE: Duration = Duration::from_secs(10);
+pub(crate) const GRACE: Duration = Duration::from_secs(10);
 
 /// A running child. It is ended with this.
 #[derive(Debug)]
@@ -20,14 +20,18 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Starts an executable on a file of memory.
-    pub(crate) fn start(executable: &Path, memory: &Path, time_limit: Duration) -> Result<Child, Error> {
+    /// Starts an executable on a file of memory. It ends a launch that takes longer than the limit, and is ended itself
+    /// if an answer takes longer than both durations.
+    pub(crate) fn start(executable: &Path, memory: &Path, limit: Duration, grace: Duration) -> Result<Child, Error> {
         let mut command = Command::new(executable);
-        command.arg(memory).arg(time_limit.as_millis().clamp(1, u128::from(u32::MAX)).to_string());
+        command.arg(memory).arg(limit.as_millis().clamp(1, u128::from(u32::MAX)).to_string());
         let (process, connection) = socket::spawn(&mut command).map_err(|e| failed(executable, &e))?;
         let child = Child { process, connection: BufReader::new(connection) };
-        let limit = time_limit.saturating_add(GRACE);
-        child.connection.get_ref().set_read_timeout(Some(limit)).map_err(|e| failed(executable, &e))?;
+        child
+            .connection
+            .get_ref()
+            .set_read_timeout(Some(limit.saturating_add(grace)))
+            .map_err(|e| failed(executable, &e))?;
         Ok(child)
     }
 
@@ -104,4 +108,38 @@ fn describe(status: ExitStatus) -> String {
         return format!("signal {signal}{name}");
     }
     status.to_string()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// What a program that knows nothing of the emulator answers.
+    fn answer(program: &str, argument: &str) -> Box<Report> {
+        let short = Duration::from_millis(50);
+        let mut child = Child::start(Path::new(program), Path::new(argument), short, short).unwrap();
+        match child.ask("launch f") {
+            Ok(Answer::Found(report)) => report,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_silent_process_is_ended_in_time() {
+        let report = answer("/bin/sleep", "1000");
+        assert_eq!(report.kind, FindingKind::Timeout);
+    }
+
+    #[test]
+    fn a_process_that_ends_is_a_crash() {
+        let report = answer("/bin/true", "");
+        assert_eq!(report.kind, FindingKind::Crash);
+        assert!(report.message.contains("ended without an answer"), "{}", report.message);
+    }
+
+    #[test]
+    fn an_executable_that_is_not_there_is_an_error() {
+        let missing = Child::start(Path::new("/nonsense/exe"), Path::new(""), GRACE, GRACE);
+        assert!(matches!(missing, Err(Error::Io { path, .. }) if path == "/nonsense/exe"));
+    }
 }

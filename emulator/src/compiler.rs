@@ -9,11 +9,12 @@ use std::process::Command;
 const USUAL: [&str; 3] = ["g++", "clang++", "c++"];
 
 /// Options of every translation unit. No `-march`: results must not depend on the machine's vector units.
-const COMMON: [&str; 3] = ["-std=c++17", "-g1", "-fno-pie"];
-/// Options of the runtime.
+const COMMON: [&str; 2] = ["-std=c++17", "-fno-pie"];
+/// Options of the runtime. Findings name lines of programs alone, so it needs no line tables, which would make each
+/// executable several times larger.
 const RUNTIME: [&str; 1] = ["-O2"];
-/// Options of programs. A device contracts nothing and knows no strict aliasing of pointers.
-const PROGRAM: [&str; 4] = ["-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-w"];
+/// Options of programs, with line tables. A device contracts nothing and knows no strict aliasing of pointers.
+const PROGRAM: [&str; 5] = ["-O1", "-g1", "-ffp-contract=off", "-fno-strict-aliasing", "-w"];
 /// What tells units that they are part of a checked build.
 const CHECKED: &str = "-DEMU_CHECKED";
 /// What makes the compiler call the checker at each access of a program.

@@ -11,8 +11,22 @@
 //!
 //! With [`EmulatorOptions::checked`] every access to memory is checked against what the launch was given, against
 //! what was written before, and against the accesses of all other threads; what is wrong comes back as an
-//! [`Error::Finding`](monograph_ir::Error::Finding) with the kernel's line, the threads, and the element. Results are a pure function of the program,
-//! the data and the [`Schedule`].
+//! [`Error::Finding`](monograph_ir::Error::Finding) with the kernel's line, the threads, and the element. Results are a
+//! pure function of the program, the data and the [`Schedule`].
+//!
+//! ```no_run
+//! // Not run as a test, because it needs a C++ compiler.
+//! use monograph_emulator::{Emulator, EmulatorOptions, KernelRun, Parameter};
+//! use monograph_ir::DType;
+//!
+//! let source = "extern \"C\" __global__ void count(int* y) { y[threadIdx.x] = threadIdx.x; }";
+//! let emulator = Emulator::find(EmulatorOptions::default(), None)?;
+//! let parameters = vec![Parameter::Write(16, DType::I32, "y")];
+//! let run = KernelRun { symbol: "count", grid: [1; 3], block: [4, 1, 1], shared: 0, parameters };
+//! let results = emulator.run_kernel(source, &run)?;
+//! assert_eq!(results[0][4..8], 1i32.to_ne_bytes());
+//! # Ok::<(), monograph_ir::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

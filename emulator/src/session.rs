@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, Report};
 use crate::build::Executable;
-use crate::child::Child;
+use crate::child::{Child, GRACE};
 use crate::memory::Memory;
 use crate::options::Schedule;
 use monograph_ir::Error;
@@ -92,7 +92,7 @@ impl Session {
     pub(crate) fn begin(&mut self) -> Result<(), Failure> {
         if self.child.is_none() {
             self.declared.clear();
-            self.child = Some(Child::start(&self.executable.path, self.memory.path(), self.time_limit)?);
+            self.child = Some(Child::start(&self.executable.path, self.memory.path(), self.time_limit, GRACE)?);
             let memory = self.memory.clone();
             for (number, segment) in memory.segments().iter().enumerate() {
                 self.ask(&format!("map {number} {} {}", segment.start, segment.bytes))?;

@@ -1,8 +1,11 @@
 //! Tests of the code generator that need no GPU: the text of kernels, what NVRTC makes of it, and what it computes
-//! when run on the CPU.
+//! when run in the emulator.
 
 mod build;
 mod copies;
+mod emulate;
+mod execute;
+mod families;
 mod matmul;
 mod ordered;
 mod pointwise;

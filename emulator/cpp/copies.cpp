@@ -58,14 +58,18 @@ void Copies::complete(void* to, const void* key) {
     const Copy copy = at->second;
     block.erase(at);
     forget(copy);
+    // Until now the source may have been read.
+    if (!key && source_writable(copy)) access_anyhow({copy.from, copy.valid, Op::Read, copy.issued.pc});
 
     Mark writer = {threads.me->id, threads.me->counter, copy.issued.pc};
     if (key) {
         const Thread& me = *threads.me;
-        writer.thread = me.first + launch->threads;
+        unsigned engine = launch->threads + uintptr_t(key) / 8 % ENGINES;
+        writer.thread = me.first + engine;
         writer.counter = threads.tick_engine(*current->block);
         sync.publish(key, copy.stamp);
-        sync.publish(key, {Ref<Clock>(), me.block, launch->threads, writer.counter});
+        sync.publish(key, {Ref<Clock>(), me.block, engine, writer.counter});
+        bulk_issues[current->block->slot].push_back(copy.issued);
     }
     const Region& region = *places.find_byte(copy.to);
     set_states(*region.area, copy, false, true);
@@ -89,12 +93,17 @@ void Copies::forget(const Copy& copy) {
 void Copies::drop(unsigned slot) {
     for (const auto& entry : under_way[slot]) forget(entry.second);
     under_way[slot].clear();
+    bulk_issues[slot].clear();
+}
+
+const Mark& Copies::issue_of(const Mark& completed) const {
+    return bulk_issues[current->block->slot][completed.counter - threads.launch_base - 1];
 }
 
 void Copies::report_target(const Attempt& attempt, const char* byte) {
     for (const auto& entry : under_way[current->block->slot]) {
         const Copy& copy = entry.second;
-        if (byte >= copy.to && byte < copy.to + copy.bytes) pending_copy(attempt, byte, copy, true);
+        if (byte >= copy.to && byte < copy.to + copy.bytes) pending_copy(attempt, byte, copy.issued, copy.bytes, true);
     }
     abort();  // every byte that is marked has its copy
 }
@@ -111,7 +120,7 @@ void Copies::check_sources(const Attempt& attempt) {
                 found = &copy;
         }
     }
-    if (found) pending_copy(attempt, std::max(attempt.p, found->from), *found, false);
+    if (found) pending_copy(attempt, std::max(attempt.p, found->from), found->issued, found->bytes, false);
 }
 
 void check_copy_sources(const Attempt& attempt) { copies.check_sources(attempt); }

@@ -1,7 +1,7 @@
 #ifdef EMU_CHECKED
 #include "findings.h"
 
-#include "places.h"
+#include "copies.h"
 
 #include <cstdio>
 
@@ -45,19 +45,18 @@ std::string about(const Attempt& attempt, const char* address) {
     return about(attempt, places.describe(address, attempt.op));
 }
 
-// The lines `other-pc` and `other-thread`. The copy engine has no thread.
+bool is_engine(const Mark& mark) { return mark.thread % threads.stride >= launch->threads; }
+
+// The lines `other-pc` and `other-thread`.
 std::string other_lines(const Mark& mark) {
     uint32_t block = mark.thread / threads.stride, thread = mark.thread % threads.stride;
-    std::string lines = format("other-pc %x\n", mark.pc);
-    if (thread == launch->threads) return lines;
     const Dim& g = launch->grid;
     const Dim& b = launch->block;
-    return lines + format("other-thread %u %u %u %u %u %u\n", block % g.x, block / g.x % g.y, block / g.x / g.y,
-                          thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
+    return format("other-pc %x\nother-thread %u %u %u %u %u %u\n", mark.pc, block % g.x, block / g.x % g.y,
+                  block / g.x / g.y, thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
 }
 
 const char* other_name(const Mark& mark) {
-    if (mark.thread % threads.stride == launch->threads) return "an asynchronous copy";
     return mark.thread / threads.stride == threads.me->block ? "another thread of its block"
                                                              : "a thread of another block";
 }
@@ -66,7 +65,13 @@ std::string message(const std::string& text) { return "message " + text + "\n"; 
 
 }  // namespace
 
-void race(const Attempt& attempt, const Access& other) {
+void race(const Attempt& attempt, const Access& access) {
+    Access other = access;
+    if (is_engine(other.mark)) {
+        // Not waited for; by a thread that need not know that it was issued, it is a race as it would be without it.
+        other.mark = copies.issue_of(other.mark);
+        if (threads.ordered(other.mark, true)) pending_copy(attempt, attempt.p, other.mark, other.size, true);
+    }
     std::string lines = about(attempt, attempt.p) + other_lines(other.mark) +
                         format("other-access %s %u\n", word(other.op), other.size);
     std::string what = format("a thread %s what %s %s, and nothing orders the two", does(attempt.op),
@@ -79,10 +84,12 @@ void race(const Attempt& attempt, const Access& other) {
                        ": the flag that was seen in between is stored without a release or read without an acquire"));
 }
 
+std::string uninitialised_lines(const Attempt& attempt, const char* byte) {
+    return about(attempt, byte) + message("a thread reads what nobody has written by then");
+}
+
 void uninitialised(const Attempt& attempt, const char* byte) {
-    report("uninitialised", attempt.pc,
-           about(attempt, byte) +
-               message("a thread reads what nobody has written (or not yet: then a barrier is missing)"));
+    report("uninitialised", attempt.pc, uninitialised_lines(attempt, byte));
 }
 
 void read_only(const Attempt& attempt) {
@@ -107,12 +114,12 @@ void not_written(unsigned parameter, uint64_t offset) {
                message("the launch has ended, and no thread has written this byte of a range that it must write"));
 }
 
-void pending_copy(const Attempt& attempt, const char* byte, const Copy& copy, bool target) {
+void pending_copy(const Attempt& attempt, const char* byte, const Mark& issued, unsigned bytes, bool target) {
     const char* text = target ? "a thread uses the target of an asynchronous copy before the copy was waited for"
                               : "a thread writes the source of an asynchronous copy before the copy was waited for";
     report("pending-copy", attempt.pc,
-           about(attempt, byte) + other_lines(copy.issued) +
-               format("other-access %s %u\n", target ? "write" : "read", copy.bytes) + message(text));
+           about(attempt, byte) + other_lines(issued) +
+               format("other-access %s %u\n", target ? "write" : "read", bytes) + message(text));
 }
 
 }  // namespace emu::check

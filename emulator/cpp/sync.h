@@ -7,20 +7,17 @@
 
 namespace emu::check {
 
-// What is published under keys. Keys in shared memory belong to one place of a resident block.
+// What is published under keys, by the place of the resident block whose objects they name.
 class Sync {
 public:
     void publish(const void* key, const Stamp& stamp);
     const Clock* published(const void* key);
     void forget(const void* key);
     void drop(unsigned slot);
-    void begin_launch();
 
 private:
     using Keys = std::unordered_map<const void*, Ref<Clock>>;
-    Keys shared[MAX_RESIDENT], global;
-
-    Keys& of(const void* key);
+    Keys keys[MAX_RESIDENT];
 };
 
 extern Sync sync;

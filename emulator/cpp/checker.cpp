@@ -76,7 +76,10 @@ void access_anyhow(const Attempt& attempt) {
 
 void access(const void* p, unsigned bytes, Kind kind, uintptr_t pc) {
     if (!current) return;
-    if (kind == Atomic) return atomic_update((void*)p, bytes, 0, pc);
+    if (kind == Atomic) {
+        enter(p, bytes, Op::AtomicWrite, true, pc);
+        return;
+    }
     step();
     access_anyhow({(const char*)p, bytes, kind == Read ? Op::Read : Op::Write, pc});
 }

@@ -54,6 +54,7 @@ EMU_CHECK(void forget(const void* key))
 EMU_CHECK(void fence())
 
 // ---- Accesses by the current fiber that the compiler did not instrument ----
+// An atomic access that is told here is no flag: its value hands nothing over.
 EMU_CHECK(void access(const void* p, unsigned bytes, Kind kind, uintptr_t pc))
 // Atomic accesses never race with each other. order: 0 relaxed, 1 release, 2 acquire, 3 both.
 EMU_CHECK(void atomic_load(const void* p, unsigned bytes, int order, uintptr_t pc))

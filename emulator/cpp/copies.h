@@ -21,13 +21,15 @@ struct Copy {
     Stamp stamp;
 };
 
+bool hits_target(const Copy& copy, const Attempt& attempt);
+
 class Copies {
 public:
     void issue(const Copy& copy, uintptr_t pc);
     void complete(void* to, const void* key);
     void drop(unsigned slot);
-    // Where the bulk copy was issued whose completion an engine's mark stands for.
-    const Mark& issue_of(const Mark& completed) const;
+    // If the mark, with which the attempt races, is the completion of a copy: the copy, or null.
+    const Copy* completed_at(const Mark& mark, const Attempt& attempt) const;
     // The byte is the target of a copy.
     [[noreturn]] void report_target(const Attempt& attempt, const char* byte);
     // Ends the child if the attempt, a write, hits a source.
@@ -35,7 +37,11 @@ public:
 
 private:
     std::unordered_map<char*, Copy> under_way[MAX_RESIDENT];
-    std::vector<Mark> bulk_issues[MAX_RESIDENT];  // of the bulk copies that are complete, in the order of the engines' time
+    struct Done {
+        Copy copy;
+        Mark completed;
+    };
+    std::unordered_map<char*, Done> done[MAX_RESIDENT];  // the latest that is complete of each target
 
     void forget(const Copy& copy);
 };

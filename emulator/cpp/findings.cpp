@@ -3,6 +3,7 @@
 
 #include "copies.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace emu::check {
@@ -47,16 +48,19 @@ std::string about(const Attempt& attempt, const char* address) {
 
 bool is_engine(const Mark& mark) { return mark.thread % threads.stride >= launch->threads; }
 
-// The lines `other-pc` and `other-thread`.
+// The lines `other-pc` and `other-thread`. A copy engine has no thread.
 std::string other_lines(const Mark& mark) {
     uint32_t block = mark.thread / threads.stride, thread = mark.thread % threads.stride;
     const Dim& g = launch->grid;
     const Dim& b = launch->block;
-    return format("other-pc %x\nother-thread %u %u %u %u %u %u\n", mark.pc, block % g.x, block / g.x % g.y,
-                  block / g.x / g.y, thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
+    std::string lines = format("other-pc %x\n", mark.pc);
+    if (is_engine(mark)) return lines;
+    return lines + format("other-thread %u %u %u %u %u %u\n", block % g.x, block / g.x % g.y, block / g.x / g.y,
+                          thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
 }
 
 const char* other_name(const Mark& mark) {
+    if (is_engine(mark)) return "an asynchronous copy";
     return mark.thread / threads.stride == threads.me->block ? "another thread of its block"
                                                              : "a thread of another block";
 }
@@ -65,13 +69,9 @@ std::string message(const std::string& text) { return "message " + text + "\n"; 
 
 }  // namespace
 
-void race(const Attempt& attempt, const Access& access) {
-    Access other = access;
-    if (is_engine(other.mark)) {
-        // Not waited for; by a thread that need not know that it was issued, it is a race as it would be without it.
-        other.mark = copies.issue_of(other.mark);
-        if (threads.ordered(other.mark, true)) pending_copy(attempt, attempt.p, other.mark, other.size, true);
-    }
+void race(const Attempt& attempt, const Access& other) {
+    const Copy* copy = copies.completed_at(other.mark, attempt);
+    if (copy && threads.ordered(copy->issued, false)) pending_copy(attempt, *copy);
     std::string lines = about(attempt, attempt.p) + other_lines(other.mark) +
                         format("other-access %s %u\n", word(other.op), other.size);
     std::string what = format("a thread %s what %s %s, and nothing orders the two", does(attempt.op),
@@ -114,12 +114,14 @@ void not_written(unsigned parameter, uint64_t offset) {
                message("the launch has ended, and no thread has written this byte of a range that it must write"));
 }
 
-void pending_copy(const Attempt& attempt, const char* byte, const Mark& issued, unsigned bytes, bool target) {
+void pending_copy(const Attempt& attempt, const Copy& copy) {
+    bool target = hits_target(copy, attempt);
     const char* text = target ? "a thread uses the target of an asynchronous copy before the copy was waited for"
                               : "a thread writes the source of an asynchronous copy before the copy was waited for";
+    const char* byte = std::max<const char*>(attempt.p, target ? copy.to : copy.from);
     report("pending-copy", attempt.pc,
-           about(attempt, byte) + other_lines(issued) +
-               format("other-access %s %u\n", target ? "write" : "read", bytes) + message(text));
+           about(attempt, byte) + other_lines(copy.issued) +
+               format("other-access %s %u\n", target ? "write" : "read", copy.bytes) + message(text));
 }
 
 }  // namespace emu::check

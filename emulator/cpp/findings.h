@@ -26,7 +26,8 @@ std::string uninitialised_lines(const Attempt& attempt, const char* byte);
 [[noreturn]] void out_of_bounds(const Attempt& attempt, const std::string& address, const std::string& message);
 [[noreturn]] void not_written(unsigned parameter, uint64_t offset);
 
-// The attempt touches the target, or writes the source, of a copy of so many bytes that was issued there.
-[[noreturn]] void pending_copy(const Attempt& attempt, const char* byte, const Mark& issued, unsigned bytes, bool target);
+struct Copy;
+// The attempt touches the copy's target, or writes its source.
+[[noreturn]] void pending_copy(const Attempt& attempt, const Copy& copy);
 
 }  // namespace emu::check

@@ -36,7 +36,7 @@ void require_shared(const void* p, size_t bytes, const char* message, uintptr_t 
 Mbarrier load(unsigned long long* bar, uintptr_t pc) {
     require_aligned(bar, sizeof(Mbarrier), "atomic", pc);
     require_shared(bar, sizeof(Mbarrier), "an mbarrier is not in shared memory", pc);
-    check::atomic_update(bar, sizeof(Mbarrier), 0, pc);
+    check::access(bar, sizeof(Mbarrier), check::Atomic, pc);
     Mbarrier state;
     memcpy(&state, bar, sizeof state);
     if (state.valid != VALID) report_message("misuse", pc, "the mbarrier was not initialised");

@@ -48,11 +48,6 @@ void fence() {
     threads.fence(*threads.me);
 }
 
-namespace {
-
-constexpr int RELEASE = 1, ACQUIRE = 2;
-
-// Checks and records the access. Returns the record of its first byte, or null where none is kept.
 Accesses* enter(const void* p, unsigned bytes, Op op, bool update, uintptr_t pc) {
     step();
     Attempt attempt = {(const char*)p, bytes, op, pc};
@@ -67,6 +62,10 @@ Accesses* enter(const void* p, unsigned bytes, Op op, bool update, uintptr_t pc)
     if (cell->more & SPLIT) cell = &region.area->splits[cell->more & ~SPLIT].bytes[uintptr_t(p) & 3];
     return &region.area->accesses[cell->more];
 }
+
+namespace {
+
+constexpr int RELEASE = 1, ACQUIRE = 2;
 
 // The present value has been loaded.
 void take(const Accesses& from, int order, uintptr_t pc) {

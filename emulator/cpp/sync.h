@@ -1,7 +1,7 @@
 // How clocks travel: through objects of synchronization (by key), and through atomic variables as in C++.
 #pragma once
 
-#include "threads.h"
+#include "shadow.h"
 
 #include <unordered_map>
 
@@ -21,5 +21,9 @@ private:
 };
 
 extern Sync sync;
+
+// Checks and records an atomic access. Returns the record of its first byte, or null where none is kept. An `update`
+// reads what it overwrites.
+Accesses* enter(const void* p, unsigned bytes, Op op, bool update, uintptr_t pc);
 
 }  // namespace emu::check

@@ -76,7 +76,10 @@ void race(const Attempt& attempt, const Access& other) {
                         format("other-access %s %u\n", word(other.op), other.size);
     std::string what = format("a thread %s what %s %s, and nothing orders the two", does(attempt.op),
                               other_name(other.mark), did(other.op));
-    const Seen* flag = threads.saw(other.mark);
+    // The value that the other access stored, if it is an atomic one, is no flag behind it.
+    Mark before = other.mark;
+    if (other.op == Op::AtomicWrite) before.counter++;
+    const Seen* flag = threads.saw(before);
     if (!flag) report("race", attempt.pc, lines + message(what));
     report("unordered-flag", attempt.pc,
            lines + format("wait %x the flag is read here\n", flag->pc) +

@@ -28,8 +28,10 @@ void preempt();
 void access_anyhow(const Attempt& attempt);
 // The first byte that was never written, or null.
 const char* first_unwritten(const Attempt& attempt);
-// Reports what is wrong with the state of the bytes.
-[[noreturn]] void bad_state(const Attempt& attempt);
+// Some of the bytes are the target of an asynchronous copy under way, which ends the child, or, if the attempt is a read,
+// were never written.
+void pending_or_unwritten(const Attempt& attempt);
+void read_unwritten(const Attempt& attempt, const char* byte);
 // Ends the child if the attempt, a write, hits the source of an asynchronous copy.
 void check_copy_sources(const Attempt& attempt);
 extern uint64_t copies_from_writable;  // how many copies are under way whose source the launch may write
@@ -62,13 +64,10 @@ inline bool reads(Op op) { return op == Op::Read || op == Op::AtomicRead; }
 // The bytes of one word that `mask` names.
 inline void access_part(const Region& region, const Attempt& attempt, uint64_t offset, unsigned mask) {
     uint8_t& state = region.states[offset / 4];
-    if (state & (mask << 4)) bad_state(attempt);
     if (region.writable) record(region, region.cells[offset / 4], mask, attempt);
-    if (!reads(attempt.op)) {
-        state = uint8_t(state | mask);
-    } else if ((state & mask) != mask) {
-        bad_state(attempt);
-    }
+    bool pending = state & (mask << 4);
+    if (pending || (reads(attempt.op) && (state & mask) != mask)) pending_or_unwritten(attempt);
+    if (!reads(attempt.op)) state = uint8_t(state | mask);
 }
 
 // N / 4 whole words.
@@ -79,16 +78,12 @@ inline void access_words(const Region& region, const Attempt& attempt, uint64_t 
     constexpr State written = State(0x0f0f0f0f);
     State state;
     memcpy(&state, region.states + offset / 4, sizeof state);
-    if (state & State(~written)) bad_state(attempt);
     if (region.writable) {
         Cell* cell = region.cells + offset / 4;
         for (unsigned i = 0; i < N / 4; i++) record(region, cell[i], 0xf, attempt);
     }
-    if (!reads(attempt.op)) {
-        memcpy(region.states + offset / 4, &written, sizeof state);
-    } else if (state != written) {
-        bad_state(attempt);
-    }
+    if (reads(attempt.op) ? state != written : state & State(~written)) pending_or_unwritten(attempt);
+    if (!reads(attempt.op)) memcpy(region.states + offset / 4, &written, sizeof state);
 }
 
 // A plain access that the compiler believes to be aligned.
@@ -104,7 +99,6 @@ inline void access(const void* p, uintptr_t pc) {
     if (!region || !region->area) return access_anyhow(attempt);
     if (OP == Op::Write) {
         if (!region->writable) read_only(attempt);
-        if (copies_from_writable && !region->shared) check_copy_sources(attempt);
     }
     uint64_t offset = uint64_t((const char*)p - region->origin);
     if constexpr (N < 4) {
@@ -112,6 +106,7 @@ inline void access(const void* p, uintptr_t pc) {
     } else {
         access_words<N>(*region, attempt, offset);
     }
+    if (OP == Op::Write && copies_from_writable && !region->shared) check_copy_sources(attempt);
 }
 
 }  // namespace emu::check

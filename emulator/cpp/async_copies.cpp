@@ -52,7 +52,7 @@ void emu_async_copy(void* shared, const void* global, unsigned bytes, unsigned v
         report_message("misuse", pc, "the target of an asynchronous copy is not in shared memory");
     }
     check::async_issued(shared, global, bytes, valid, pc);
-    AsyncCopy copy{static_cast<char*>(shared), static_cast<const char*>(global), bytes, valid, false, pc, nullptr};
+    AsyncCopy copy{static_cast<char*>(shared), static_cast<const char*>(global), bytes, valid, false, pc, nullptr, 0};
     if (decide_early()) perform(copy, pc);
     current->copies.push_back(copy);
 }

@@ -4,6 +4,7 @@
 #include "access.h"
 #include "channel.h"
 #include "copies.h"
+#include "early_reads.h"
 #include "sync.h"
 
 #include <cstdlib>
@@ -22,18 +23,25 @@ void switch_fiber() {
 
 void preempt() {
     running.steps = 0;
+    early_read_takes_time();
     yield();
     if (current != running.fiber) switch_fiber();
 }
 
-void bad_state(const Attempt& attempt) {
+void pending_or_unwritten(const Attempt& attempt) {
+    const char* unwritten = nullptr;
     for (const char* p = attempt.p; p < attempt.p + attempt.bytes; p++) {
         const Area& area = *places.find_byte(p)->area;
-        unsigned state = area.states[(p - area.start) / 4] >> (uintptr_t(p) & 3);
-        if (state & 0x10) copies.report_target(attempt, p);
-        if (reads(attempt.op) && !(state & 1)) uninitialised(attempt, p);
+        if (area.state(p) >> (uintptr_t(p) & 3) & 0x10) copies.report_target(attempt, p);
+        if (!unwritten && !area.written(p)) unwritten = p;
     }
-    abort();  // one of the bytes is why this was called
+    if (unwritten && reads(attempt.op)) read_unwritten(attempt, unwritten);
+}
+
+void read_unwritten(const Attempt& attempt, const char* byte) {
+    const Region& region = *places.find_byte(byte);
+    if (!region.writable) uninitialised(attempt, byte);
+    read_early(attempt, byte, region.shared);
 }
 
 const char* first_unwritten(const Attempt& attempt) {
@@ -68,7 +76,10 @@ void access_anyhow(const Attempt& attempt) {
 
 void access(const void* p, unsigned bytes, Kind kind, uintptr_t pc) {
     if (!current) return;
-    if (kind == Atomic) return atomic_update((void*)p, bytes, 0, pc);
+    if (kind == Atomic) {
+        enter(p, bytes, Op::AtomicWrite, true, pc);
+        return;
+    }
     step();
     access_anyhow({(const char*)p, bytes, kind == Read ? Op::Read : Op::Write, pc});
 }
@@ -95,7 +106,7 @@ void copied(char* to, const char* from, uint64_t bytes) {
 
 void launch_begins() {
     uint64_t blocks = uint64_t(launch->grid.x) * launch->grid.y * launch->grid.z;
-    if (blocks > UINT32_MAX / (uint64_t(launch->threads) + 1)) {
+    if (blocks > UINT32_MAX / (uint64_t(launch->threads) + ENGINES)) {
         fail("the grid of " + launch->symbol + " is too large to be checked: " + std::to_string(blocks) +
              " blocks of " + std::to_string(launch->threads) + " threads, and a thread's number must fit into 32 bits");
     }
@@ -104,7 +115,6 @@ void launch_begins() {
     for (Area& area : shadow.shared) keep ? area.drop_rare() : area.erase_records();
     if (launch->shared_bytes) shadow.place_shared(launch->shared_start, launch->shared_bytes);
     places.begin_launch();
-    sync.begin_launch();
     running = {};
 }
 
@@ -123,6 +133,7 @@ bool written_in_launch(const Area& area, const Cell& cell) {
 
 void launch_ends() {
     running = {};
+    end_early_reads();
     for (unsigned i = 0; i < launch->parameters.size(); i++) {
         const Range& range = launch->parameters[i];
         if (!range.writable || !range.bytes) continue;
@@ -153,7 +164,10 @@ void block_begins(Block& block) {
     running = {};
 }
 
-void block_ends(Block&) { running = {}; }
+void block_ends(Block& block) {
+    end_early_reads_of(block);
+    running = {};
+}
 
 void fiber_begins(Fiber& fiber) {
     threads.begin_thread(threads.of(*fiber.block, fiber.thread), *fiber.block, fiber.thread);

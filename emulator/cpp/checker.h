@@ -6,6 +6,7 @@
 // races.h     two accesses without an order
 // places.h    what a launch may touch
 // copies.h    asynchronous copies under way
+// early_reads.h    reads of what nobody has written yet
 // access.h    the path of every access through all of these
 // sync.cpp    atomics and keys: how clocks travel through memory
 // findings.h  what is said when something is wrong
@@ -40,7 +41,7 @@ EMU_CHECK(void block_begins(Block& block))  // nothing in its shared memory coun
 EMU_CHECK(void block_ends(Block& block))
 EMU_CHECK(void fiber_begins(Fiber& fiber))
 
-// ---- Synchronization. A `key` names an object by its address ----
+// ---- Synchronization. A `key` names an object of the current fiber's block, by its address ----
 // All of these fibers of one block met: what each did before is before what each does after.
 EMU_CHECK(void met(Fiber* const* fibers, unsigned count))
 // What the current fiber did so far is published under the key, with what is there.
@@ -53,15 +54,22 @@ EMU_CHECK(void forget(const void* key))
 EMU_CHECK(void fence())
 
 // ---- Accesses by the current fiber that the compiler did not instrument ----
+// An atomic access that is told here is no flag: its value hands nothing over.
 EMU_CHECK(void access(const void* p, unsigned bytes, Kind kind, uintptr_t pc))
 // Atomic accesses never race with each other. order: 0 relaxed, 1 release, 2 acquire, 3 both.
 EMU_CHECK(void atomic_load(const void* p, unsigned bytes, int order, uintptr_t pc))
 EMU_CHECK(void atomic_store(void* p, unsigned bytes, int order, uintptr_t pc))
 EMU_CHECK(void atomic_update(void* p, unsigned bytes, int order, uintptr_t pc))
+
 // Asynchronous copies. From issue to completion nobody may touch the target or write the source. Completion, told while
 // a fiber of the block runs, is a write by that fiber, or is published under `key` if there is one (bulk copies).
 EMU_CHECK(void async_issued(void* to, const void* from, unsigned bytes, unsigned valid, uintptr_t pc))
 EMU_CHECK(void async_completed(void* to, const void* from, unsigned bytes, unsigned valid, const void* key))
+
+// ---- Findings ----
+// One is about to be reported. Does not return if an earlier read of unwritten bytes has to be reported in its place; if
+// the current fiber may stop, that is first left to the others.
+EMU_CHECK(void finding_comes(const char* kind, bool may_stop))
 
 }  // namespace emu::check
 

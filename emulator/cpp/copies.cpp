@@ -24,6 +24,10 @@ bool source_writable(const Copy& copy) {
     return false;
 }
 
+bool hits_source(const Copy& copy, const Attempt& attempt) {
+    return copy.from < attempt.p + attempt.bytes && attempt.p < copy.from + copy.valid;
+}
+
 // Sets the state of each byte of the target.
 void set_states(Area& area, const Copy& copy, bool pending, bool written) {
     for (unsigned i = 0; i < copy.bytes; i++) {
@@ -35,6 +39,10 @@ void set_states(Area& area, const Copy& copy, bool pending, bool written) {
 }
 
 }  // namespace
+
+bool hits_target(const Copy& copy, const Attempt& attempt) {
+    return copy.to < attempt.p + attempt.bytes && attempt.p < copy.to + copy.bytes;
+}
 
 void Copies::issue(const Copy& copy, uintptr_t pc) {
     access_anyhow({copy.from, copy.valid, Op::Read, pc});
@@ -58,15 +66,19 @@ void Copies::complete(void* to, const void* key) {
     const Copy copy = at->second;
     block.erase(at);
     forget(copy);
+    // Until now the source may have been read.
+    if (!key && source_writable(copy)) access_anyhow({copy.from, copy.valid, Op::Read, copy.issued.pc});
 
     Mark writer = {threads.me->id, threads.me->counter, copy.issued.pc};
     if (key) {
         const Thread& me = *threads.me;
-        writer.thread = me.first + launch->threads;
+        unsigned engine = launch->threads + uintptr_t(key) / 8 % ENGINES;
+        writer.thread = me.first + engine;
         writer.counter = threads.tick_engine(*current->block);
         sync.publish(key, copy.stamp);
-        sync.publish(key, {Ref<Clock>(), me.block, launch->threads, writer.counter});
+        sync.publish(key, {Ref<Clock>(), me.block, engine, writer.counter});
     }
+    done[current->block->slot][copy.to] = {copy, writer};
     const Region& region = *places.find_byte(copy.to);
     set_states(*region.area, copy, false, true);
     for (unsigned i = 0; i < copy.bytes;) {
@@ -89,12 +101,26 @@ void Copies::forget(const Copy& copy) {
 void Copies::drop(unsigned slot) {
     for (const auto& entry : under_way[slot]) forget(entry.second);
     under_way[slot].clear();
+    done[slot].clear();
+}
+
+const Copy* Copies::completed_at(const Mark& mark, const Attempt& attempt) const {
+    const Copy* found = nullptr;
+    for (const auto& block : done) {
+        for (const auto& entry : block) {
+            const auto& [copy, completed] = entry.second;
+            if (completed.thread != mark.thread || completed.counter != mark.counter) continue;
+            if (!hits_target(copy, attempt) && !hits_source(copy, attempt)) continue;
+            if (!found || copy.to < found->to) found = &copy;
+        }
+    }
+    return found;
 }
 
 void Copies::report_target(const Attempt& attempt, const char* byte) {
     for (const auto& entry : under_way[current->block->slot]) {
         const Copy& copy = entry.second;
-        if (byte >= copy.to && byte < copy.to + copy.bytes) pending_copy(attempt, byte, copy, true);
+        if (byte >= copy.to && byte < copy.to + copy.bytes) pending_copy(attempt, copy);
     }
     abort();  // every byte that is marked has its copy
 }
@@ -104,14 +130,13 @@ void Copies::check_sources(const Attempt& attempt) {
     for (const auto& block : under_way) {
         for (const auto& entry : block) {
             const Copy& copy = entry.second;
-            bool hit = copy.from < attempt.p + attempt.bytes && attempt.p < copy.from + copy.valid;
             // Of several, always the same one, whatever the order of the table.
-            if (hit &&
+            if (hits_source(copy, attempt) &&
                 (!found || std::tie(copy.from, copy.issued.thread) < std::tie(found->from, found->issued.thread)))
                 found = &copy;
         }
     }
-    if (found) pending_copy(attempt, std::max(attempt.p, found->from), *found, false);
+    if (found) pending_copy(attempt, *found);
 }
 
 void check_copy_sources(const Attempt& attempt) { copies.check_sources(attempt); }

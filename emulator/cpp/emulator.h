@@ -71,10 +71,11 @@ struct AsyncCopy {
     bool performed;
     uintptr_t pc;
     unsigned long long* bar;  // of a bulk copy
+    unsigned phase;           // of `bar` when the copy was performed
 };
 
 // What a thread waits for.
-enum class State { Ready, Spinning, AtBlockBarrier, AtNamedBarrier, AtWarp, Ended };
+enum class State { Ready, Spinning, AtBlockBarrier, AtNamedBarrier, AtWarp, Stopped, Ended };
 
 // One CUDA thread.
 struct Fiber {

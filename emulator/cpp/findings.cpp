@@ -1,8 +1,9 @@
 #ifdef EMU_CHECKED
 #include "findings.h"
 
-#include "places.h"
+#include "copies.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace emu::check {
@@ -45,19 +46,21 @@ std::string about(const Attempt& attempt, const char* address) {
     return about(attempt, places.describe(address, attempt.op));
 }
 
-// The lines `other-pc` and `other-thread`. The copy engine has no thread.
+bool is_engine(const Mark& mark) { return mark.thread % threads.stride >= launch->threads; }
+
+// The lines `other-pc` and `other-thread`. A copy engine has no thread.
 std::string other_lines(const Mark& mark) {
     uint32_t block = mark.thread / threads.stride, thread = mark.thread % threads.stride;
-    std::string lines = format("other-pc %x\n", mark.pc);
-    if (thread == launch->threads) return lines;
     const Dim& g = launch->grid;
     const Dim& b = launch->block;
+    std::string lines = format("other-pc %x\n", mark.pc);
+    if (is_engine(mark)) return lines;
     return lines + format("other-thread %u %u %u %u %u %u\n", block % g.x, block / g.x % g.y, block / g.x / g.y,
                           thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
 }
 
 const char* other_name(const Mark& mark) {
-    if (mark.thread % threads.stride == launch->threads) return "an asynchronous copy";
+    if (is_engine(mark)) return "an asynchronous copy";
     return mark.thread / threads.stride == threads.me->block ? "another thread of its block"
                                                              : "a thread of another block";
 }
@@ -67,11 +70,16 @@ std::string message(const std::string& text) { return "message " + text + "\n"; 
 }  // namespace
 
 void race(const Attempt& attempt, const Access& other) {
+    const Copy* copy = copies.completed_at(other.mark, attempt);
+    if (copy && threads.ordered(copy->issued, false)) pending_copy(attempt, *copy);
     std::string lines = about(attempt, attempt.p) + other_lines(other.mark) +
                         format("other-access %s %u\n", word(other.op), other.size);
     std::string what = format("a thread %s what %s %s, and nothing orders the two", does(attempt.op),
                               other_name(other.mark), did(other.op));
-    const Seen* flag = threads.saw(other.mark);
+    // The value that the other access stored, if it is an atomic one, is no flag behind it.
+    Mark before = other.mark;
+    if (other.op == Op::AtomicWrite) before.counter++;
+    const Seen* flag = threads.saw(before);
     if (!flag) report("race", attempt.pc, lines + message(what));
     report("unordered-flag", attempt.pc,
            lines + format("wait %x the flag is read here\n", flag->pc) +
@@ -79,10 +87,12 @@ void race(const Attempt& attempt, const Access& other) {
                        ": the flag that was seen in between is stored without a release or read without an acquire"));
 }
 
+std::string uninitialised_lines(const Attempt& attempt, const char* byte) {
+    return about(attempt, byte) + message("a thread reads what nobody has written by then");
+}
+
 void uninitialised(const Attempt& attempt, const char* byte) {
-    report("uninitialised", attempt.pc,
-           about(attempt, byte) +
-               message("a thread reads what nobody has written (or not yet: then a barrier is missing)"));
+    report("uninitialised", attempt.pc, uninitialised_lines(attempt, byte));
 }
 
 void read_only(const Attempt& attempt) {
@@ -107,9 +117,11 @@ void not_written(unsigned parameter, uint64_t offset) {
                message("the launch has ended, and no thread has written this byte of a range that it must write"));
 }
 
-void pending_copy(const Attempt& attempt, const char* byte, const Copy& copy, bool target) {
+void pending_copy(const Attempt& attempt, const Copy& copy) {
+    bool target = hits_target(copy, attempt);
     const char* text = target ? "a thread uses the target of an asynchronous copy before the copy was waited for"
                               : "a thread writes the source of an asynchronous copy before the copy was waited for";
+    const char* byte = std::max<const char*>(attempt.p, target ? copy.to : copy.from);
     report("pending-copy", attempt.pc,
            about(attempt, byte) + other_lines(copy.issued) +
                format("other-access %s %u\n", target ? "write" : "read", copy.bytes) + message(text));

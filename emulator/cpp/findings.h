@@ -19,21 +19,15 @@ struct Attempt {
 
 [[noreturn]] void race(const Attempt& attempt, const Access& other);
 [[noreturn]] void uninitialised(const Attempt& attempt, const char* byte);
+std::string uninitialised_lines(const Attempt& attempt, const char* byte);
 [[noreturn]] void read_only(const Attempt& attempt);
 [[noreturn]] void misaligned(const Attempt& attempt);
 // `address` names the first byte that is outside.
 [[noreturn]] void out_of_bounds(const Attempt& attempt, const std::string& address, const std::string& message);
 [[noreturn]] void not_written(unsigned parameter, uint64_t offset);
 
-// An asynchronous copy that is under way.
-struct Copy {
-    char* to;
-    const char* from;
-    unsigned bytes, valid;
-    Mark issued;
-    Stamp stamp;
-};
+struct Copy;
 // The attempt touches the copy's target, or writes its source.
-[[noreturn]] void pending_copy(const Attempt& attempt, const char* byte, const Copy& copy, bool target);
+[[noreturn]] void pending_copy(const Attempt& attempt, const Copy& copy);
 
 }  // namespace emu::check

@@ -26,7 +26,7 @@ static_assert(sizeof(Mbarrier) == 8, "an mbarrier has 8 bytes");
 
 // Two phases have keys of their own: who arrives for the next one is not ordered before those who still wait for this.
 const void* key_of(const unsigned long long* bar, unsigned phase) {
-    return static_cast<const char*>(unique_key(bar, *current->block)) + phase;
+    return reinterpret_cast<const char*>(bar) + phase;
 }
 
 void require_shared(const void* p, size_t bytes, const char* message, uintptr_t pc) {
@@ -36,7 +36,7 @@ void require_shared(const void* p, size_t bytes, const char* message, uintptr_t 
 Mbarrier load(unsigned long long* bar, uintptr_t pc) {
     require_aligned(bar, sizeof(Mbarrier), "atomic", pc);
     require_shared(bar, sizeof(Mbarrier), "an mbarrier is not in shared memory", pc);
-    check::atomic_update(bar, sizeof(Mbarrier), 0, pc);
+    check::access(bar, sizeof(Mbarrier), check::Atomic, pc);
     Mbarrier state;
     memcpy(&state, bar, sizeof state);
     if (state.valid != VALID) report_message("misuse", pc, "the mbarrier was not initialised");
@@ -64,19 +64,22 @@ void arrive(unsigned long long* bar, unsigned bytes, uintptr_t pc) {
     store(bar, state);
 }
 
-void perform(const AsyncCopy& copy) {
+// The bytes count for the phase that the barrier is in.
+void perform(AsyncCopy& copy) {
     {
         TouchesMemory touches(copy.pc);
         memcpy(copy.to, copy.from, copy.bytes);
     }
     Mbarrier state = load(copy.bar, copy.pc);
-    check::async_completed(copy.to, copy.from, copy.bytes, copy.bytes, key_of(copy.bar, state.phase));
+    copy.performed = true;
+    copy.phase = state.phase;
     state.bytes -= copy.bytes;
     store(copy.bar, state);
 }
 
-// Performs the copies that the barrier counts.
-void perform_all(Block& block, const unsigned long long* bar) {
+// Performs the copies that the barrier counts. Only now may anyone know of those that were performed when they were
+// issued.
+void complete_all(Block& block, const unsigned long long* bar) {
     std::vector<AsyncCopy>& copies = block.bulk_copies;
     for (size_t i = 0; i < copies.size();) {
         if (copies[i].bar != bar) {
@@ -85,7 +88,8 @@ void perform_all(Block& block, const unsigned long long* bar) {
         }
         AsyncCopy copy = copies[i];
         copies.erase(copies.begin() + i);
-        perform(copy);
+        if (!copy.performed) perform(copy);
+        check::async_completed(copy.to, copy.from, copy.bytes, copy.bytes, key_of(bar, copy.phase));
     }
 }
 
@@ -128,7 +132,7 @@ bool emu_mbarrier_try_wait(unsigned long long* bar, unsigned parity) {
     using namespace emu;
     uintptr_t pc = EMU_CALLER;
     load(bar, pc);
-    perform_all(*current->block, bar);
+    complete_all(*current->block, bar);
     if (load(bar, pc).phase != (parity & 1)) {
         check::acquire(key_of(bar, parity & 1));
         return true;
@@ -148,10 +152,7 @@ void emu_bulk_copy(void* shared, const void* global, unsigned bytes, unsigned lo
     require_shared(shared, bytes, "the target of a bulk copy is not in shared memory", pc);
     load(bar, pc);
     check::async_issued(shared, global, bytes, bytes, pc);
-    AsyncCopy copy{static_cast<char*>(shared), static_cast<const char*>(global), bytes, bytes, false, pc, bar};
-    if (decide_early()) {
-        perform(copy);
-    } else {
-        current->block->bulk_copies.push_back(copy);
-    }
+    AsyncCopy copy{static_cast<char*>(shared), static_cast<const char*>(global), bytes, bytes, false, pc, bar, 0};
+    if (decide_early()) perform(copy);
+    current->block->bulk_copies.push_back(copy);
 }

@@ -4,30 +4,45 @@
 #include <unistd.h>
 
 #include "channel.h"
+#include "checker.h"
+#include "signals.h"
 
 namespace emu {
 
 namespace {
 
-[[noreturn]] void send(const char* kind, uintptr_t pc, const Fiber* fiber, const char* details, size_t size) {
-    static Text head;
-    head.add("finding ").add(kind).add("\npc ").add_hex(pc).add("\n");
-    if (fiber) head.add("thread ").add(fiber->block->index).add(" ").add(fiber->index).add("\n");
-    send_bytes(head.data(), head.size());
-    send_bytes(details, size);
-    send_bytes("end\n", 4);
-    _exit(1);
+void add_head(Text& text, const char* kind, uintptr_t pc, const Fiber* fiber) {
+    text.add("finding ").add(kind).add("\npc ").add_hex(pc).add("\n");
+    if (fiber) text.add("thread ").add(fiber->block->index).add(" ").add(fiber->index).add("\n");
 }
 
 }  // namespace
 
+std::string finding_text(const char* kind, uintptr_t pc, const Fiber* fiber, const std::string& details) {
+    Text head;
+    add_head(head, kind, pc, fiber);
+    return std::string(head.data(), head.size()) + details + "end\n";
+}
+
+void send_finding(const char* text, size_t size) {
+    send_bytes(text, size);
+    _exit(1);
+}
+
 void report(const char* kind, uintptr_t pc, const std::string& details) {
+    check::finding_comes(kind, current && current->state == State::Ready);
+    stop_timer();  // or it might cut in
     fflush(stdout);
-    send(kind, pc, current, details.data(), details.size());
+    std::string text = finding_text(kind, pc, current, details);
+    send_finding(text.data(), text.size());
 }
 
 void report_text(const char* kind, uintptr_t pc, const Fiber* fiber, const Text& details) {
-    send(kind, pc, fiber, details.data(), details.size());
+    check::finding_comes(kind, false);
+    static Text text;
+    add_head(text, kind, pc, fiber);
+    text.add(details).add("end\n");
+    send_finding(text.data(), text.size());
 }
 
 void report_message(const char* kind, uintptr_t pc, const char* message) {

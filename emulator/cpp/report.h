@@ -6,6 +6,9 @@
 
 namespace emu {
 
+// A finding as it is sent.
+std::string finding_text(const char* kind, uintptr_t pc, const Fiber* fiber, const std::string& details);
+[[noreturn]] void send_finding(const char* text, size_t size);
 // As `report`, without allocating. Of the given fiber, which may be null.
 [[noreturn]] void report_text(const char* kind, uintptr_t pc, const Fiber* fiber, const Text& details);
 // A finding of the current fiber with a message.

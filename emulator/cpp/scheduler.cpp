@@ -218,6 +218,13 @@ void wait() {
     switch_context(self->context, next->context);
 }
 
+void stop_thread() {
+    current->pc = 0;
+    current->call = "its end";
+    current->state = State::Stopped;
+    for (;;) wait();
+}
+
 void make_ready(Fiber* const* fibers, unsigned count) {
     ReadyQueue& ready = fibers[0]->block->ready;
     bool backwards = launch->schedule == Schedule::Reverse, spun = false;

@@ -16,6 +16,9 @@ void wait();
 // Makes fibers of one block ready, in the order of the schedule; they come in ascending order.
 void make_ready(Fiber* const* fibers, unsigned count);
 
+// The current fiber cannot go on, and others shall. Where none can, a hang is reported.
+[[noreturn]] void stop_thread();
+
 // One turn of a spin loop of the current fiber in the named call.
 void spin(uintptr_t pc, const char* call);
 

@@ -43,10 +43,4 @@ bool is_shared(const void* p, uint64_t bytes) {
     return address >= launch->shared_start && address + bytes <= launch->shared_start + launch->shared_bytes;
 }
 
-const void* unique_key(const void* p, const Block& block) {
-    if (!is_shared(p, 1)) return p;
-    // No pointer of a program has these bits.
-    return reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(p) | uintptr_t(block.slot + 1) << 56);
-}
-
 }  // namespace emu

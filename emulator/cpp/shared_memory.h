@@ -13,8 +13,6 @@ void enter_shared(Block& block);
 void end_shared(Block& block);
 // Whether the bytes lie in the kernel's shared arrays, or in between.
 bool is_shared(const void* p, uint64_t bytes);
-// A name of this place that no other resident block has for its own.
-const void* unique_key(const void* p, const Block& block);
 
 }  // namespace emu
 

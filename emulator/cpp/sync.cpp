@@ -8,32 +8,22 @@ namespace emu::check {
 
 Sync sync;
 
-Sync::Keys& Sync::of(const void* key) {
-    unsigned slot = current->block->slot;
-    return shadow.shared[slot].contains(key) ? shared[slot] : global;
-}
-
 void Sync::publish(const void* key, const Stamp& stamp) {
-    Ref<Clock>& clock = of(key)[key];
+    Ref<Clock>& clock = keys[current->block->slot][key];
     Join join(threads.stride, std::move(clock));
     join.add(stamp);
     clock = join.done();
 }
 
 const Clock* Sync::published(const void* key) {
-    Keys& keys = of(key);
-    auto at = keys.find(key);
-    return at == keys.end() ? nullptr : at->second.get();
+    const Keys& of_block = keys[current->block->slot];
+    auto at = of_block.find(key);
+    return at == of_block.end() ? nullptr : at->second.get();
 }
 
-void Sync::forget(const void* key) { of(key).erase(key); }
+void Sync::forget(const void* key) { keys[current->block->slot].erase(key); }
 
-void Sync::drop(unsigned slot) { shared[slot].clear(); }
-
-void Sync::begin_launch() {
-    global.clear();
-    for (Keys& keys : shared) keys.clear();
-}
+void Sync::drop(unsigned slot) { keys[slot].clear(); }
 
 void release(const void* key) {
     if (!current) return;
@@ -58,11 +48,6 @@ void fence() {
     threads.fence(*threads.me);
 }
 
-namespace {
-
-constexpr int RELEASE = 1, ACQUIRE = 2;
-
-// Checks and records the access. Returns the record of its first byte, or null where none is kept.
 Accesses* enter(const void* p, unsigned bytes, Op op, bool update, uintptr_t pc) {
     step();
     Attempt attempt = {(const char*)p, bytes, op, pc};
@@ -70,13 +55,17 @@ Accesses* enter(const void* p, unsigned bytes, Op op, bool update, uintptr_t pc)
     if (on_stack(p, bytes)) return nullptr;
     const char* unwritten = update ? first_unwritten(attempt) : nullptr;
     access_anyhow(attempt);
-    if (unwritten) uninitialised(attempt, unwritten);
+    if (unwritten) read_unwritten(attempt, unwritten);
     const Region& region = *places.find_byte((const char*)p);
     if (!region.writable) return nullptr;
     Cell* cell = &region.area->cell(p);
     if (cell->more & SPLIT) cell = &region.area->splits[cell->more & ~SPLIT].bytes[uintptr_t(p) & 3];
     return &region.area->accesses[cell->more];
 }
+
+namespace {
+
+constexpr int RELEASE = 1, ACQUIRE = 2;
 
 // The present value has been loaded.
 void take(const Accesses& from, int order, uintptr_t pc) {

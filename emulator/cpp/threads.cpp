@@ -18,7 +18,7 @@ bool Threads::begin_launch() {
     bool fits = highest < NEAR_THE_END;
     launch_base = fits ? highest + 1 : 1;
     highest = launch_base;
-    stride = launch->threads + 1;
+    stride = launch->threads + ENGINES;
     nothing.assign(stride, 0);
     me = nullptr;
     return fits;

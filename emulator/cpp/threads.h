@@ -1,7 +1,8 @@
 // The clock of every thread that is resident, and how synchronization moves it.
 //
-// A thread's identity in records is one 32-bit number, block * stride + thread. The stride is one more than the threads
-// of a block: the last place of a block is its copy engine, which writes the targets of bulk copies.
+// A thread's identity in records is one 32-bit number, block * stride + thread. The stride is greater than the threads
+// of a block: the last places of a block are its copy engines, which write the targets of bulk copies. Each mbarrier has
+// one (up to a number): who waited for one mbarrier knows nothing of the copies that another counts.
 //
 // Counters are never reset between launches. A launch starts all its threads at `launch_base`, which is above every
 // counter of earlier launches, so that a record with a lower counter is ordered before everything. When the base gets
@@ -12,6 +13,8 @@
 #include "emulator.h"
 
 namespace emu::check {
+
+constexpr unsigned ENGINES = 8;  // of a block
 
 // Who made an access, when in its own time, and where in the program.
 struct Mark {
@@ -58,7 +61,7 @@ public:
     void begin_block(const Block& block);
     Thread& of(const Block& block, unsigned thread) { return slots[block.slot][thread]; }
     void begin_thread(Thread& thread, const Block& block, unsigned index);
-    // The next moment of the block's copy engine.
+    // The next moment of the block's copy engines.
     uint32_t tick_engine(const Block& block);
 
     void met(Fiber* const* fibers, unsigned count);

@@ -25,6 +25,9 @@ const VOLATILE: [[&str; 2]; 2] =
 /// Spellings of: no calls at the start and the end of functions, which would only cost time.
 const NO_ENTRIES: [[&str; 2]; 2] =
     [["--param", "tsan-instrument-func-entry-exit=0"], ["-mllvm", "-tsan-instrument-func-entry-exit=0"]];
+/// No splitting of structs that are read or written at once: the access of a vector is checked whole, with its
+/// alignment. Where the compiler does not know it, some are checked in parts.
+const WHOLE: [&str; 1] = ["-fno-tree-sra"];
 
 /// The most lines of a compiler's log that a message holds.
 const LOG_LINES: usize = 60;
@@ -135,7 +138,9 @@ impl Compiler {
         };
         let volatile = VOLATILE.iter().find(|options| takes(&options[..]))?;
         let no_entries = NO_ENTRIES.iter().find(|options| takes(&options[..]));
-        Some([INSTRUMENT].iter().chain(volatile).chain(no_entries.into_iter().flatten()).copied().collect())
+        let whole = Some(&WHOLE).filter(|options| takes(&options[..]));
+        let rest = no_entries.into_iter().flatten().chain(whole.into_iter().flatten());
+        Some([INSTRUMENT].iter().chain(volatile).chain(rest).copied().collect())
     }
 
     /// The options of a unit.

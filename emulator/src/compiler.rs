@@ -28,6 +28,9 @@ const NO_ENTRIES: [[&str; 2]; 2] =
 /// No splitting of structs that are read or written at once: the access of a vector is checked whole, with its
 /// alignment. Where the compiler does not know it, some are checked in parts.
 const WHOLE: [&str; 1] = ["-fno-tree-sra"];
+/// Fills the variables that a kernel does not initialise, where the compiler can: what they hold must not depend on what
+/// ran on the stack before.
+const FILL: &str = "-ftrivial-auto-var-init=pattern";
 
 /// The most lines of a compiler's log that a message holds.
 const LOG_LINES: usize = 60;
@@ -55,6 +58,8 @@ pub(crate) struct Compiler {
     name: String,
     /// Options that instrument a checked program; none where this compiler cannot.
     instrument: Option<Vec<&'static str>>,
+    /// [`FILL`], if this compiler takes it.
+    fill: Option<&'static str>,
 }
 
 impl Compiler {
@@ -94,14 +99,15 @@ impl Compiler {
             }
             _ => (candidate.clone(), Vec::new()),
         };
-        let mut compiler =
-            Compiler { command, arguments, identity: String::new(), name: String::new(), instrument: None };
+        let (identity, unnamed) = (String::new(), String::new());
+        let mut compiler = Compiler { command, arguments, identity, name: unnamed, instrument: None, fill: None };
         let version = compiler.output(&["--version"])?;
         let machine = compiler.output(&["-dumpmachine"])?;
         let known = name(&version).filter(|_| machine.contains('-'));
         compiler.name = known.ok_or("it does not say its version and its target, so it is neither g++ nor clang++")?;
         compiler.identity = format!("{:?} {:?}\n{version}\n{machine}", compiler.command, compiler.arguments);
         compiler.instrument = compiler.probe();
+        compiler.fill = Some(FILL).filter(|option| compiler.takes(&["-Werror", option]));
         Ok(compiler)
     }
 
@@ -130,12 +136,15 @@ impl Compiler {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
+    /// Whether the compiler takes these options.
+    fn takes(&self, options: &[&str]) -> bool {
+        let rest = ["-x", "c++", "-fsyntax-only", "/dev/null"];
+        self.command().args(options).args(rest).output().is_ok_and(|o| o.status.success())
+    }
+
     /// The spelling of instrumentation that this compiler takes.
     fn probe(&self) -> Option<Vec<&'static str>> {
-        let takes = |options: &[&str]| {
-            let rest = ["-x", "c++", "-fsyntax-only", "/dev/null"];
-            self.command().arg(INSTRUMENT).args(options).args(rest).output().is_ok_and(|o| o.status.success())
-        };
+        let takes = |options: &[&str]| self.takes(&[&[INSTRUMENT], options].concat());
         let volatile = VOLATILE.iter().find(|options| takes(&options[..]))?;
         let no_entries = NO_ENTRIES.iter().find(|options| takes(&options[..]));
         let whole = Some(&WHOLE).filter(|options| takes(&options[..]));
@@ -150,7 +159,7 @@ impl Compiler {
     pub(crate) fn options(&self, unit: Unit, checked: bool) -> Result<Vec<&'static str>, Error> {
         let mut options = match unit {
             Unit::Runtime => [&COMMON[..], &RUNTIME].concat(),
-            Unit::Program => [&COMMON[..], &PROGRAM].concat(),
+            Unit::Program => [&COMMON[..], &PROGRAM].concat().into_iter().chain(self.fill).collect(),
             Unit::Assembly => return Ok(Vec::new()),
         };
         if checked {

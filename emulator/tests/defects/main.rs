@@ -86,13 +86,8 @@ pub(crate) fn check(source: &str, cases: &[Case]) {
         if case.f > 0 {
             parameters.push(Parameter::ReadWrite(&zeros[..4 * case.f], DType::U32, "f"));
         }
-        let run = KernelRun {
-            symbol: case.symbol,
-            grid: case.blocks,
-            block: case.threads,
-            shared: case.dynamic,
-            parameters,
-        };
+        let run =
+            KernelRun { symbol: case.symbol, grid: case.blocks, block: case.threads, shared: case.dynamic, parameters };
         for schedule in [Schedule::InOrder, Schedule::Reverse, Schedule::Seeded(3)] {
             let options = EmulatorOptions { schedule, checked: true, time_limit: Duration::from_secs(20) };
             let problem = match program.run_with(&run, &options) {

@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// The regions that have one segment each, in the order of the segments. Bound inputs follow, a segment each.
 const REGIONS: [Region; 4] = [Region::Arena, Region::Inputs, Region::Constants, Region::States];
+const ARENA: usize = 0;
+const STATES: usize = 3;
 
 /// The memory of an emulated plan.
 #[derive(Debug)]
@@ -129,15 +131,26 @@ impl EmulatedPlan {
     }
 
     /// Runs all launches once, in an arena full of NaN that counts as never written. The order of launches, and the
-    /// seed of each, are a function of the schedule and of the number of replays before.
+    /// seed of each, are a function of the schedule and of the number of replays before. After an error the states are
+    /// what they were before.
     ///
     /// # Errors
     /// [`Error::Finding`] for what is wrong with a launch, [`Error::Io`] where the executable cannot be run.
     pub fn replay(&mut self) -> Result<(), Error> {
+        let mut states = vec![0; self.plan.region_bytes(Region::States) as usize];
+        self.memory.memory.read(STATES, 0, &mut states)?;
+        let result = self.run();
+        if result.is_err() {
+            self.memory.memory.write(STATES, 0, &states)?;
+        }
+        result
+    }
+
+    fn run(&mut self) -> Result<(), Error> {
         let plan = self.plan.clone();
         let replay = self.replays;
         self.replays += 1;
-        let arena = Range { segment: 0, offset: 0, bytes: plan.region_bytes(Region::Arena) };
+        let arena = Range { segment: ARENA, offset: 0, bytes: plan.region_bytes(Region::Arena) };
         let begun = self.session.begin().and_then(|()| match arena.bytes {
             0 => Ok(()),
             _ => self.session.poison(arena),

@@ -167,6 +167,22 @@ fn findings_name_the_users_place_and_the_programs_values() {
 }
 
 #[test]
+fn the_states_are_what_they_were_before_a_replay_that_failed() {
+    // The launch that updates the state in place does so, and then gives up where the state was what a replay left.
+    let late = SOURCE.replacen("y[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];", "GIVE_UP", 1);
+    let late = late.replace(
+        "GIVE_UP",
+        "{ float s = a[threadIdx.x]; y[threadIdx.x] = s + b[threadIdx.x]; __syncwarp(15); if (s == 88.0f) __trap(); }",
+    );
+    let Some(mut emulated) = loaded(&late, EmulatorOptions::default()) else { return };
+    emulated.replay().unwrap();
+    assert_eq!(read(&emulated, slot(3, 0)), [88.0, 87.0, 86.0, 85.0]);
+    let found = finding(emulated.replay());
+    assert_eq!((found.kind, found.launch.as_deref()), (FindingKind::Trap, Some("new s")), "{found}");
+    assert_eq!(read(&emulated, slot(3, 0)), [88.0, 87.0, 86.0, 85.0]);
+}
+
+#[test]
 fn a_process_that_dies_is_a_finding_and_the_next_replay_starts_another() {
     let Some(mut emulated) = loaded(SOURCE, EmulatorOptions::default()) else { return };
     assert!(emulated.process().is_none());

@@ -1,13 +1,13 @@
-//! Random programs: the host device and the GPU agree with the interpreter.
+//! Random programs: the host device, the emulator and the GPU agree with the interpreter.
 
 #[allow(dead_code, reason = "each test uses a part")]
 mod common;
 
-use common::cuda;
+use common::{cuda, emulated};
 use monograph::ir::interp::{self, Tensor};
 use monograph::ir::testing::{self, Random, random_graph};
 use monograph::ir::{Elementwise, Graph, Literal, Op, ParamKind};
-use monograph::{Array, DType, HostOptions, Options, Spec};
+use monograph::{Array, DType, EmulatorOptions, HostOptions, Options, Schedule, Spec};
 
 /// Values for a parameter: small numbers of both signs, so that products neither overflow nor lose everything.
 fn values(spec: &Spec, random: &mut Random) -> Tensor {
@@ -122,6 +122,21 @@ fn the_host_runs_random_programs_as_the_interpreter_does() {
     for (seed, graph, inputs) in programs(60, 0) {
         check(seed, &graph, &inputs, &strict, &Options::default());
         check(seed, &graph, &inputs, &strict, &unfused);
+    }
+}
+
+#[test]
+fn the_emulator_runs_exact_random_programs_to_the_bit() {
+    if emulated().is_none() {
+        return;
+    }
+    let exact: Vec<_> = programs(200, 5000).filter(|(_, g, _)| is_exact(g)).take(24).collect();
+    assert_eq!(exact.len(), 24, "too few of the programs are exact");
+    for (number, (seed, graph, inputs)) in exact.into_iter().enumerate() {
+        let schedule = [Schedule::InOrder, Schedule::Reverse, Schedule::Seeded(seed)][number % 3];
+        let options = EmulatorOptions { schedule, ..EmulatorOptions::default() };
+        let device = monograph_runtime::Device::emulated_with(options).expect("it was there a moment ago");
+        check(seed, &graph, &inputs, &device, &Options::default());
     }
 }
 

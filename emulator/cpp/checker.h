@@ -36,9 +36,9 @@ EMU_CHECK(void copied(char* to, const char* from, uint64_t bytes))  // by the ho
 
 // ---- Launches ----
 EMU_CHECK(void launch_begins())             // `launch` is set
-EMU_CHECK(void launch_ends())               // reports not-written
+EMU_CHECK(void launch_ends())               // reports uninitialised and not-written
 EMU_CHECK(void block_begins(Block& block))  // nothing in its shared memory counts as written
-EMU_CHECK(void block_ends(Block& block))
+EMU_CHECK(void block_ends(Block& block))    // reports uninitialised
 EMU_CHECK(void fiber_begins(Fiber& fiber))
 
 // ---- Synchronization. A `key` names an object of the current fiber's block, by its address ----

@@ -155,14 +155,14 @@ fn findings_name_the_users_place_and_the_programs_values() {
     assert!(emulated.process().is_none());
 
     // The launch `b` is the first that reads anything in the arena.
-    let late =
-        SOURCE.replace("y[threadIdx.x] = a[threadIdx.x]", "y[threadIdx.x] = a[0] == 11.0f ? y[3] : a[threadIdx.x]");
+    let late = SOURCE
+        .replace("y[threadIdx.x] = a[threadIdx.x]", "y[threadIdx.x] = a[0] == 11.0f ? y[threadIdx.x] : a[threadIdx.x]");
     let mut emulated = loaded(&late, EmulatorOptions::default()).unwrap();
     let found = finding(emulated.replay());
     assert_eq!((found.kind, found.launch.as_deref()), (FindingKind::Uninitialised, Some("b")), "{found}");
     assert_eq!(found.origins, [Origin::Text { file: "made.mg".into(), line: 7, column: 3 }]);
     let memory = found.memory.clone().unwrap();
-    assert_eq!((memory.what, memory.name.as_str(), memory.element), (MemoryKind::Output, "b", 3));
+    assert_eq!((memory.what, memory.name.as_str(), memory.element), (MemoryKind::Output, "b", 0));
     assert!(found.to_string().contains("made.mg:7:3"), "{found}");
 }
 

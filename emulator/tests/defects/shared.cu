@@ -299,6 +299,24 @@ extern "C" __global__ void divergent_by_unwritten(float* y, const float* a) {
     y[threadIdx.x] = 1.0f;
 }
 
+extern "C" __global__ void divergent_by_early(float* y, const float* a) {
+    __shared__ int s[64];
+    const int t = threadIdx.x;
+    s[t] = t;  // found
+    if (s[63 - t] != 63 - t) return;  // found
+    __syncthreads();
+    y[blockIdx.x * 64 + t] = 1.0f;
+}
+
+extern "C" __global__ void mask_by_early(float* y, const float* a) {
+    __shared__ unsigned s[32];
+    const int t = threadIdx.x;
+    s[t] = ~0u;  // found
+    const unsigned mask = s[31 - t] == ~0u ? s[31 - t] & ~(1u << t) : 0;  // found
+    __syncwarp(mask);
+    y[t] = 1.0f;
+}
+
 extern "C" __global__ void written_after_a_barrier(float* y, const float* a) {
     __shared__ int s[64];
     const int t = threadIdx.x;

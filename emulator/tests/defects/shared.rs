@@ -32,6 +32,8 @@ const CASES: &[Case] = &[
     defect("crash_by_unwritten", Uninitialised).launch(1, 32).y(128),
     defect("hang_by_unwritten", Uninitialised).launch(1, 32).y(128),
     defect("divergent_by_unwritten", Uninitialised).launch(1, 32).y(128),
+    defect("divergent_by_early", Race).launch(2, 64).y(512),
+    defect("mask_by_early", Race).launch(1, 32).y(128),
     defect("written_after_a_barrier", Uninitialised).launch(2, 64).y(512),
     clean("warp").launch(1, 32).y(128),
     defect("warp_before", Race).launch(1, 32).y(128),

@@ -67,8 +67,8 @@ EMU_CHECK(void async_issued(void* to, const void* from, unsigned bytes, unsigned
 EMU_CHECK(void async_completed(void* to, const void* from, unsigned bytes, unsigned valid, const void* key))
 
 // ---- Findings ----
-// One is about to be reported. Does not return if an earlier read of unwritten bytes has to be reported in its place; if
-// the current fiber may stop, that is first left to the others.
+// One is about to be reported. Does not return if an earlier read of unwritten bytes has to be reported in its place;
+// if the current fiber may stop, the others go on before that.
 EMU_CHECK(void finding_comes(const char* kind, bool may_stop))
 
 }  // namespace emu::check

@@ -67,17 +67,14 @@ public:
             unsigned what = pick(11 + 3 * meetings);
             if (what < 8) {
                 access();
-            } else if (what == 8) {
-                pass_fence();
-            } else if (what < 11) {
+            } else if (what < 10) {
                 use_key();
             } else {
-                meet();
+                what == 10 ? pass_fence() : meet();
             }
         }
         (raced ? races : clean)++;
         current = nullptr;
-        running = {};
         threads.end_launch();
         places.end_launch();
     }
@@ -170,9 +167,9 @@ private:
         }
         bool race = found == "race" || found == "unordered-flag";
         if (race ? expected : !expected && found == "nothing") return;
-        printf("step %u: thread %u, %u bytes at %u of memory %u, atomic %d, write %d: expected %s, found %s\n", step, me,
-               event.bytes, event.from, event.space, event.atomic, event.write, expected ? "a race" : "nothing",
-               found.c_str());
+        printf("step %u: thread %u, %u bytes at %u of memory %u, atomic %d, write %d: ", step, me, event.bytes,
+               event.from, event.space, event.atomic, event.write);
+        printf("expected %s, found %s\n", expected ? "a race" : "nothing", found.c_str());
         exit(1);
     }
 

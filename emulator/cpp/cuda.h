@@ -21,7 +21,7 @@
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 // Static arrays of functions and arrays declared `extern` have one address each; which block's bytes lie there changes.
-// The compiler may not take what nobody writes for zeros.
+// `used`: the runtime writes there too, and an array that a kernel never writes is not one of zeros.
 #define __shared__ thread_local __attribute__((used))
 
 typedef decltype(sizeof(0)) size_t;

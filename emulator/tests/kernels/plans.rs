@@ -154,9 +154,9 @@ fn findings_name_the_users_place_and_the_programs_values() {
     assert_eq!(memory.dtype, Some(DType::F32));
     assert!(emulated.process().is_none());
 
-    // The launch `b` is the first that reads anything in the arena.
-    let late = SOURCE
-        .replace("y[threadIdx.x] = a[threadIdx.x]", "y[threadIdx.x] = a[0] == 11.0f ? y[threadIdx.x] : a[threadIdx.x]");
+    // In launch `b` alone, threads read what they are about to write.
+    let late = "y[threadIdx.x] = a[0] == 11.0f ? y[threadIdx.x] : a[threadIdx.x]";
+    let late = SOURCE.replace("y[threadIdx.x] = a[threadIdx.x]", late);
     let mut emulated = loaded(&late, EmulatorOptions::default()).unwrap();
     let found = finding(emulated.replay());
     assert_eq!((found.kind, found.launch.as_deref()), (FindingKind::Uninitialised, Some("b")), "{found}");

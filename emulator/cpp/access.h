@@ -28,8 +28,8 @@ void preempt();
 void access_anyhow(const Attempt& attempt);
 // The first byte that was never written, or null.
 const char* first_unwritten(const Attempt& attempt);
-// Some of the bytes are the target of an asynchronous copy under way, which ends the child, or, if the attempt is a read,
-// were never written.
+// Some of the bytes are the target of an asynchronous copy under way, which ends the child, or, if the attempt is a
+// read, were never written.
 void pending_or_unwritten(const Attempt& attempt);
 void read_unwritten(const Attempt& attempt, const char* byte);
 // Ends the child if the attempt, a write, hits the source of an asynchronous copy.

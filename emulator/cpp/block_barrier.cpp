@@ -10,6 +10,7 @@ namespace emu {
 namespace {
 
 [[noreturn]] void report_divergence(const Fiber& fiber, const Text& message) {
+    check::finding_comes("divergent-barrier", true);
     Text text;
     text.add("message ").add(message).add("\n");
     describe_waits(text);

@@ -7,7 +7,6 @@
 #include "early_reads.h"
 #include "sync.h"
 
-#include <cstdlib>
 #include <cstring>
 
 namespace emu::check {

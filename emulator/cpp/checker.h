@@ -36,9 +36,9 @@ EMU_CHECK(void copied(char* to, const char* from, uint64_t bytes))  // by the ho
 
 // ---- Launches ----
 EMU_CHECK(void launch_begins())             // `launch` is set
-EMU_CHECK(void launch_ends())               // reports not-written
+EMU_CHECK(void launch_ends())               // reports uninitialised and not-written
 EMU_CHECK(void block_begins(Block& block))  // nothing in its shared memory counts as written
-EMU_CHECK(void block_ends(Block& block))
+EMU_CHECK(void block_ends(Block& block))    // reports uninitialised
 EMU_CHECK(void fiber_begins(Fiber& fiber))
 
 // ---- Synchronization. A `key` names an object of the current fiber's block, by its address ----
@@ -67,8 +67,8 @@ EMU_CHECK(void async_issued(void* to, const void* from, unsigned bytes, unsigned
 EMU_CHECK(void async_completed(void* to, const void* from, unsigned bytes, unsigned valid, const void* key))
 
 // ---- Findings ----
-// One is about to be reported. Does not return if an earlier read of unwritten bytes has to be reported in its place; if
-// the current fiber may stop, that is first left to the others.
+// One is about to be reported. Does not return if an earlier read of unwritten bytes has to be reported in its place;
+// if the current fiber may stop, the others go on before that.
 EMU_CHECK(void finding_comes(const char* kind, bool may_stop))
 
 }  // namespace emu::check

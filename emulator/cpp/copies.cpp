@@ -109,7 +109,9 @@ const Copy* Copies::completed_at(const Mark& mark, const Attempt& attempt) const
     for (const auto& block : done) {
         for (const auto& entry : block) {
             const auto& [copy, completed] = entry.second;
-            if (completed.thread != mark.thread || completed.counter != mark.counter) continue;
+            if (std::tie(completed.thread, completed.counter, completed.pc) !=
+                std::tie(mark.thread, mark.counter, mark.pc))
+                continue;
             if (!hits_target(copy, attempt) && !hits_source(copy, attempt)) continue;
             if (!found || copy.to < found->to) found = &copy;
         }

@@ -1,8 +1,8 @@
 // The clock of every thread that is resident, and how synchronization moves it.
 //
 // A thread's identity in records is one 32-bit number, block * stride + thread. The stride is greater than the threads
-// of a block: the last places of a block are its copy engines, which write the targets of bulk copies. Each mbarrier has
-// one (up to a number): who waited for one mbarrier knows nothing of the copies that another counts.
+// of a block: the last places of a block are its copy engines, which write the targets of bulk copies. Mbarriers that
+// lie next to each other have different ones: who waited for one knows nothing of the copies that another counts.
 //
 // Counters are never reset between launches. A launch starts all its threads at `launch_base`, which is above every
 // counter of earlier launches, so that a record with a lower counter is ordered before everything. When the base gets

@@ -31,6 +31,7 @@ enum Kind {
 };
 
 [[noreturn]] void report_warp(const char* kind, const Fiber& fiber, const Text& message) {
+    check::finding_comes(kind, true);
     Text text;
     text.add("message ").add(fiber.call).add(" of lane ").add(fiber.thread % WARP).add(": ");
     text.add(message).add("\n");

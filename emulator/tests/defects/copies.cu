@@ -1,5 +1,5 @@
-// Asynchronous copies: cp.async, and bulk copies that an mbarrier counts. Who does not know that a copy was issued races
-// with it; who knows, and has not waited, uses a pending copy.
+// Asynchronous copies: cp.async, and bulk copies that an mbarrier counts. Who does not know that a copy was issued
+// races with it; who knows, and has not waited, uses a pending copy.
 
 typedef struct __align__(16) { float x, y, z, w; } Float4;
 

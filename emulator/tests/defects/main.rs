@@ -27,12 +27,13 @@ pub(crate) struct Case {
     /// Elements of the parameter `f`, zeros at first; the kernel has none if this is 0.
     f: usize,
     dynamic: u32,
+    time_limit: Duration,
 }
 
 /// A kernel in which nothing is wrong.
 pub(crate) const fn clean(symbol: &'static str) -> Case {
-    let (blocks, threads) = ([4, 1, 1], [256, 1, 1]);
-    Case { symbol, found: None, blocks, threads, y: 4000, written: false, f: 0, dynamic: 0 }
+    let (blocks, threads, time_limit) = ([4, 1, 1], [256, 1, 1], Duration::from_secs(20));
+    Case { symbol, found: None, blocks, threads, y: 4000, written: false, f: 0, dynamic: 0, time_limit }
 }
 
 /// A kernel in which something of this kind is wrong.
@@ -66,6 +67,10 @@ impl Case {
     pub(crate) const fn dynamic(self, bytes: u32) -> Case {
         Case { dynamic: bytes, ..self }
     }
+
+    pub(crate) const fn time_limit(self, time_limit: Duration) -> Case {
+        Case { time_limit, ..self }
+    }
 }
 
 /// Runs all cases under all schedules, and tells all that are not as they should be at once.
@@ -89,7 +94,7 @@ pub(crate) fn check(source: &str, cases: &[Case]) {
         let run =
             KernelRun { symbol: case.symbol, grid: case.blocks, block: case.threads, shared: case.dynamic, parameters };
         for schedule in [Schedule::InOrder, Schedule::Reverse, Schedule::Seeded(3)] {
-            let options = EmulatorOptions { schedule, checked: true, time_limit: Duration::from_secs(20) };
+            let options = EmulatorOptions { schedule, checked: true, time_limit: case.time_limit };
             let problem = match program.run_with(&run, &options) {
                 Ok(_) if case.found.is_none() => continue,
                 Ok(_) => "nothing is found".to_string(),

@@ -1,5 +1,5 @@
-// One access that is wrong, or two that clash, in global memory. Launched with 4 blocks of 256 threads on 1000 elements,
-// unless the table says otherwise.
+// One access that is wrong, or two that clash, in global memory. Launched with 4 blocks of 256 threads on 1000
+// elements, unless the table says otherwise.
 
 template <class T, int N> struct alignas(sizeof(T) * N) Vector {
     T x[N];

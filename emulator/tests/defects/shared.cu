@@ -262,6 +262,61 @@ extern "C" __global__ void trap_on_early(float* y, const float* a) {
     y[blockIdx.x * 64 + t] = 1.0f;
 }
 
+extern "C" __global__ void endless_by_unwritten(float* y, const float* a) {
+    __shared__ int s[32];
+    while (s[threadIdx.x] != 0) {  // found
+        for (;;) __asm__ volatile("" ::: "memory");
+    }
+    y[threadIdx.x] = 1.0f;
+}
+
+static __device__ __noinline__ int deeper(int n) {
+    volatile int here[64];
+    here[n & 63] = n;
+    return n == 0 ? 0 : deeper(n - 1) + here[n & 63];
+}
+
+extern "C" __global__ void crash_by_unwritten(float* y, const float* a) {
+    __shared__ int s[32];
+    y[threadIdx.x] = deeper(s[threadIdx.x] & 0xffffff);  // found
+}
+
+extern "C" __global__ void hang_by_unwritten(float* y, const float* a) {
+    __shared__ unsigned long long full;
+    __shared__ int s;
+    const int t = threadIdx.x;
+    if (t == 0) emu_mbarrier_init(&full, 33);
+    __syncthreads();
+    if (t == 7 && s != 0) emu_mbarrier_arrive(&full);  // found
+    while (!emu_mbarrier_try_wait(&full, 0)) {}
+    y[t] = 1.0f;
+}
+
+extern "C" __global__ void divergent_by_unwritten(float* y, const float* a) {
+    __shared__ int s[32];
+    if (threadIdx.x == 3 && s[3] != 0) return;  // found
+    __syncthreads();
+    y[threadIdx.x] = 1.0f;
+}
+
+extern "C" __global__ void divergent_by_early(float* y, const float* a) {
+    __shared__ int s[64];
+    const int t = threadIdx.x;
+    s[t] = t;  // found
+    if (s[63 - t] != 63 - t) return;  // found
+    __syncthreads();
+    y[blockIdx.x * 64 + t] = 1.0f;
+}
+
+extern "C" __global__ void mask_by_early(float* y, const float* a) {
+    __shared__ unsigned s[32];
+    const int t = threadIdx.x;
+    s[t] = ~0u;  // found
+    const unsigned mask = s[31 - t] == ~0u ? s[31 - t] & ~(1u << t) : 0;  // found
+    __syncwarp(mask);
+    y[t] = 1.0f;
+}
+
 extern "C" __global__ void written_after_a_barrier(float* y, const float* a) {
     __shared__ int s[64];
     const int t = threadIdx.x;

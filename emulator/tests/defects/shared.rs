@@ -2,6 +2,7 @@
 
 use crate::{Case, check, clean, defect};
 use monograph_ir::FindingKind::{DivergentBarrier, OutOfBounds, Race, Uninitialised};
+use std::time::Duration;
 
 const CASES: &[Case] = &[
     clean("reduction").y(16),
@@ -27,6 +28,12 @@ const CASES: &[Case] = &[
     defect("early_bound", Race).launch(2, 64).y(512),
     defect("trap_on_unwritten", Uninitialised).launch(2, 64).y(512),
     defect("trap_on_early", Race).launch(2, 64).y(512),
+    defect("endless_by_unwritten", Uninitialised).launch(1, 32).y(128).time_limit(Duration::from_millis(200)),
+    defect("crash_by_unwritten", Uninitialised).launch(1, 32).y(128),
+    defect("hang_by_unwritten", Uninitialised).launch(1, 32).y(128),
+    defect("divergent_by_unwritten", Uninitialised).launch(1, 32).y(128),
+    defect("divergent_by_early", Race).launch(2, 64).y(512),
+    defect("mask_by_early", Race).launch(1, 32).y(128),
     defect("written_after_a_barrier", Uninitialised).launch(2, 64).y(512),
     clean("warp").launch(1, 32).y(128),
     defect("warp_before", Race).launch(1, 32).y(128),

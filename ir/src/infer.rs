@@ -138,6 +138,32 @@ fn tensor(op: &Op, specs: &[&Spec]) -> Result<Spec, Wrong> {
             reduction_takes(*kind, x.dtype)?;
             Ok(x.clone())
         }
+        Op::Argsort { axis, descending: _ } => {
+            let [x] = take(specs)?;
+            check_axis(*axis, &x.shape)?;
+            Ok(Spec::new(DType::I64, &x.shape))
+        }
+        Op::SortPacked => {
+            let [x] = take(specs)?;
+            packed_rows(x)?;
+            Ok(x.clone())
+        }
+        Op::DigitCounts { shift, tile } => digit_counts(take(specs)?, *shift, *tile),
+        Op::PlaceByDigit { shift, tile } => {
+            let [x, ends] = take(specs)?;
+            let expected = digit_counts([x], *shift, *tile)?;
+            if *ends != expected {
+                return wrong(format!("{x} in tiles of {tile} has ends {expected}, not {ends}"));
+            }
+            Ok(x.clone())
+        }
+        Op::ScatterSorted { axis, kind: _ } => {
+            let [base, entries, updates] = take(specs)?;
+            if entries.dtype != DType::I64 {
+                return wrong(format!("the entries are {entries}, not i64"));
+            }
+            scatter([base, entries, updates], *axis)
+        }
         Op::Matmul { transpose_a, transpose_b } => matmul(take(specs)?, *transpose_a, *transpose_b),
         Op::Take { axis } => {
             let [x, indices] = take(specs)?;
@@ -383,6 +409,27 @@ fn scatter([base, indices, updates]: [&Spec; 3], axis: usize) -> Result<Spec, Wr
         ));
     }
     Ok(base.clone())
+}
+
+fn packed_rows(x: &Spec) -> Result<(), Wrong> {
+    if x.dtype == DType::I64 && x.shape.rank() == 2 {
+        return Ok(());
+    }
+    wrong(format!("takes i64 in rows, [rows, n], not {x}"))
+}
+
+fn digit_counts([x]: [&Spec; 1], shift: u32, tile: usize) -> Result<Spec, Wrong> {
+    packed_rows(x)?;
+    if shift > 56 {
+        return wrong(format!("bit {shift} is not the lowest of a byte of i64"));
+    }
+    if tile == 0 {
+        return wrong("a tile has at least one element");
+    }
+    if i32::try_from(x.shape[1]).is_err() {
+        return wrong(format!("rows of {} elements: their numbers do not fit in i32", x.shape[1]));
+    }
+    Ok(Spec::new(DType::I32, [x.shape[0], 256, x.shape[1].div_ceil(tile)]))
 }
 
 /// Splits the operands of the dynamic slices into the first `n` and the start indices.

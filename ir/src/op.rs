@@ -95,6 +95,15 @@ pub enum Op {
         axis: usize,
     },
 
+    /// The indices (`i64`) that sort `axis`: stable, ±0 tie. NaN is the greatest value: last ascending, first
+    /// descending.
+    Argsort {
+        /// The axis.
+        axis: usize,
+        /// The greatest first.
+        descending: bool,
+    },
+
     /// `(a, b)`: matrix product of the last two dimensions, `[…, M, K] × […, K, N]`; leading dimensions are equal.
     /// A transposed operand is stored `[…, K, M]` or `[…, N, K]`. f16 and bf16 accumulate in f32 and round once.
     Matmul {
@@ -132,6 +141,36 @@ pub enum Op {
     },
     /// `(x, block, start_0, …)`: `x` with the block written at a corner as in `DynamicSlice`.
     DynamicUpdateSlice,
+
+    /// The rows of an `i64[rows, n]` ascending, the elements read as unsigned numbers. Made by the compiler only:
+    /// sorts become this over elements that hold a key of 32 bits above an index of 32.
+    SortPacked,
+    /// Of an `i64[rows, n]`, cut along its rows into tiles, how many elements of each tile have each value of the
+    /// byte at bit `shift`: `i32[rows, 256, tiles]`. Made by the compiler only, one pass of a radix sort.
+    DigitCounts {
+        /// Lowest bit of the byte.
+        shift: u32,
+        /// Elements of a tile; the last tile of a row may have fewer.
+        tile: usize,
+    },
+    /// `(x, ends)`: each row of an `i64[rows, n]` sorted stably by the byte at bit `shift`. `ends` are the sums along
+    /// the tiles, each with itself, of [`Op::DigitCounts`] of `x` with the same attributes; with other numbers,
+    /// elements go where these say, and those outside their row are dropped. Made by the compiler only.
+    PlaceByDigit {
+        /// Lowest bit of the byte.
+        shift: u32,
+        /// Elements of a tile.
+        tile: usize,
+    },
+    /// `(base, entries, updates)`: [`Op::Scatter`] with its indices sorted. The elements of `entries`, an ascending
+    /// `i64[count]` of unsigned numbers, are an index along `axis` in the upper 32 bits and the place of its update
+    /// in the lower. Entries whose index or place lies outside are dropped. Made by the compiler only.
+    ScatterSorted {
+        /// The axis that is indexed.
+        axis: usize,
+        /// How an update meets what is there.
+        kind: ScatterKind,
+    },
 
     /// `(bool scalar, operands…)`: the results of one of two graphs over the operands.
     Cond {
@@ -331,6 +370,14 @@ impl Op {
                 Reduction::Any => "scan_any",
                 Reduction::All => "scan_all",
             },
+            Op::Argsort { .. } => "argsort",
+            Op::SortPacked => "sort_packed",
+            Op::DigitCounts { .. } => "digit_counts",
+            Op::PlaceByDigit { .. } => "place_by_digit",
+            Op::ScatterSorted { kind, .. } => match kind {
+                ScatterKind::Set => "scatter_sorted_set",
+                ScatterKind::Add => "scatter_sorted_add",
+            },
             Op::Matmul { .. } => "matmul",
             Op::Take { .. } => "take",
             Op::TakeAlong { .. } => "take_along",
@@ -366,6 +413,14 @@ impl Op {
             Op::For { body, .. } => smallvec::smallvec![body],
             _ => SmallVec::new(),
         }
+    }
+
+    /// Whether only the compiler makes the op, from one that programs have.
+    pub fn is_internal(&self) -> bool {
+        matches!(
+            self,
+            Op::SortPacked | Op::DigitCounts { .. } | Op::PlaceByDigit { .. } | Op::ScatterSorted { .. }
+        )
     }
 }
 

@@ -14,6 +14,8 @@ mod pointwise;
 mod rows;
 mod scan;
 mod scatter;
+mod scatter_sorted;
+pub(crate) mod sort;
 mod types;
 
 use crate::Options;
@@ -59,6 +61,14 @@ pub enum Family {
     Scatter,
     /// One scan.
     Scan,
+    /// Rows sorted in shared memory.
+    Sort,
+    /// One pass of a radix sort: what there is of each digit.
+    DigitCounts,
+    /// One pass of a radix sort: where each element goes.
+    DigitPlaces,
+    /// One scatter of sorted indices.
+    ScatterSorted,
 }
 
 /// The family of a body. A body that mixes families has the one that is named last here; [`supported`] refuses it.
@@ -68,6 +78,10 @@ pub fn family(body: &Graph) -> Family {
         Op::Matmul { .. } => Family::Matmul,
         Op::Scatter { .. } => Family::Scatter,
         Op::Scan { .. } => Family::Scan,
+        Op::SortPacked => Family::Sort,
+        Op::DigitCounts { .. } => Family::DigitCounts,
+        Op::PlaceByDigit { .. } => Family::DigitPlaces,
+        Op::ScatterSorted { .. } => Family::ScatterSorted,
         _ => Family::Pointwise,
     };
     body.nodes().iter().map(|n| of(&n.op)).max().unwrap_or(Family::Pointwise)
@@ -140,6 +154,10 @@ pub fn supported(body: &Graph) -> Result<Family, String> {
         Family::Matmul => matmul::check(&request),
         Family::Scatter => scatter::check(&request),
         Family::Scan => scan::check(&request),
+        Family::Sort => sort::block::check(&request),
+        Family::DigitCounts => sort::counts::check(&request),
+        Family::DigitPlaces => sort::places::check(&request),
+        Family::ScatterSorted => scatter_sorted::check(&request),
     };
     checked.map(|()| family).map_err(|Refusal(message)| message)
 }
@@ -156,6 +174,10 @@ pub fn generate(body: &Graph, target: &Target, options: &Options) -> Result<Gene
         Family::Matmul => matmul::generate(&request),
         Family::Scatter => scatter::generate(&request),
         Family::Scan => scan::generate(&request),
+        Family::Sort => sort::block::generate(&request),
+        Family::DigitCounts => sort::counts::generate(&request),
+        Family::DigitPlaces => sort::places::generate(&request),
+        Family::ScatterSorted => scatter_sorted::generate(&request),
     };
     let code = code.map_err(|Refusal(message)| Error::Internal(format!("no kernel for this body: {message}")))?;
     let name = name::symbol(body, target, options);

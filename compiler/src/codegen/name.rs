@@ -70,7 +70,15 @@ pub(super) fn symbol(body: &Graph, target: &Target, options: &Options) -> String
     let heavy = |op: &Op| {
         matches!(
             op,
-            Op::Matmul { .. } | Op::Scatter { .. } | Op::Scan { .. } | Op::Reduce { .. } | Op::ArgReduce { .. }
+            Op::Matmul { .. }
+                | Op::Scatter { .. }
+                | Op::Scan { .. }
+                | Op::Reduce { .. }
+                | Op::ArgReduce { .. }
+                | Op::SortPacked
+                | Op::DigitCounts { .. }
+                | Op::PlaceByDigit { .. }
+                | Op::ScatterSorted { .. }
         )
     };
     let ops = || body.nodes().iter().map(|n| &n.op);

@@ -91,6 +91,14 @@ impl Scatter {
     }
 }
 
+/// An element that an update has met.
+pub(super) fn combined(kind: ScatterKind, element: &str, update: &str) -> String {
+    match kind {
+        ScatterKind::Set => update.to_string(),
+        ScatterKind::Add => Elementwise::Add.cuda().replace("$0", element).replace("$1", update),
+    }
+}
+
 /// Whether the body has code of this family, by computing each of its values once.
 pub(super) fn check(request: &Request<'_>) -> Emit<()> {
     let scatter = Scatter::of(request)?;
@@ -180,10 +188,7 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     let update = emit.variable("i", scatter.count);
     for (element, sum) in elements.iter().zip(&sums) {
         let value = emit.value(scatter.operands[2], &scatter.index(&update, element))?;
-        let combined = match scatter.kind {
-            ScatterKind::Set => value,
-            ScatterKind::Add => Elementwise::Add.cuda().replace("$0", sum).replace("$1", &value),
-        };
+        let combined = combined(scatter.kind, sum, &value);
         emit.line(format!("{sum} = {combined};"));
     }
     emit.close();

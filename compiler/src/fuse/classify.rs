@@ -95,7 +95,7 @@ pub(super) fn is_expensive(op: &Op) -> bool {
                 | Pow
                 | Atan2
         ),
-        Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::Matmul { .. } | Op::Scatter { .. } => true,
-        _ => false,
+        Op::Reduce { .. } | Op::ArgReduce { .. } => true,
+        op => super::grow::is_anchor(op),
     }
 }

@@ -117,7 +117,16 @@ fn updates(graph: &Graph) -> Vec<bool> {
 
 /// Whether the node decides the family of its kernel alone: one of them a group.
 pub(super) fn is_anchor(op: &Op) -> bool {
-    matches!(op, Op::Matmul { .. } | Op::Scan { .. } | Op::Scatter { .. })
+    matches!(
+        op,
+        Op::Matmul { .. }
+            | Op::Scan { .. }
+            | Op::Scatter { .. }
+            | Op::SortPacked
+            | Op::DigitCounts { .. }
+            | Op::PlaceByDigit { .. }
+            | Op::ScatterSorted { .. }
+    )
 }
 
 /// Whether the node folds rows.
@@ -289,13 +298,25 @@ impl Grower<'_> {
                     },
                     at => at,
                 },
-                Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } => match over(&cluster.domain, axes) {
+                Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::SortPacked => match over(&cluster.domain, axes) {
                     Relation::Same => At::Domain,
                     Relation::Row => At::Row,
                     Relation::Other => At::Elsewhere,
                 },
-                Op::Scatter { .. } if usage.operand == 0 && over(&cluster.domain, None) == Relation::Same => At::Domain,
-                Op::Matmul { .. } | Op::Scatter { .. } => At::Prologue,
+                // Where to read is needed for the element at the same index.
+                Op::TakeAlong { .. }
+                    if usage.operand == 1
+                        && user_at == At::Domain
+                        && over(&cluster.domain, None) == Relation::Same =>
+                {
+                    At::Domain
+                }
+                Op::Scatter { .. } | Op::ScatterSorted { .. }
+                    if usage.operand == 0 && over(&cluster.domain, None) == Relation::Same =>
+                {
+                    At::Domain
+                }
+                op if is_anchor(op) => At::Prologue,
                 _ => At::Elsewhere,
             };
             all = match all {

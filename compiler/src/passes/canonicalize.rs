@@ -61,6 +61,10 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
             let shape = views::without(&graph.spec(operands[0]).shape, &[*axis]);
             Step::Value(splat(graph, Literal::zero(DType::I64), &shape, origin)?)
         }
+        Op::Argsort { axis, .. } if graph.spec(operands[0]).shape[*axis] == 1 => {
+            let shape = graph.spec(operands[0]).shape.clone();
+            Step::Value(splat(graph, Literal::zero(DType::I64), &shape, origin)?)
+        }
         Op::Matmul { transpose_a, transpose_b } => matmul(graph, [*transpose_a, *transpose_b], operands),
         // Nothing else is written in two ways.
         Op::Parameter(_)
@@ -69,6 +73,11 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
         | Op::Concat { .. }
         | Op::ArgReduce { .. }
         | Op::Scan { .. }
+        | Op::Argsort { .. }
+        | Op::SortPacked
+        | Op::DigitCounts { .. }
+        | Op::PlaceByDigit { .. }
+        | Op::ScatterSorted { .. }
         | Op::Take { .. }
         | Op::TakeAlong { .. }
         | Op::Scatter { .. }

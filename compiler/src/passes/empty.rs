@@ -48,7 +48,7 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
             }
         }
         Op::Matmul { .. } | Op::Take { .. } | Op::TakeAlong { .. } => fill(graph, Literal::zero(spec.dtype)),
-        Op::Scatter { .. } | Op::DynamicUpdateSlice => Ok(Step::Value(operands[0])),
+        Op::Scatter { .. } | Op::ScatterSorted { .. } | Op::DynamicUpdateSlice => Ok(Step::Value(operands[0])),
         // The rest has an empty result where an operand is empty.
         Op::Parameter(_)
         | Op::Constant(_)
@@ -64,6 +64,10 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
         | Op::Reverse(_)
         | Op::ArgReduce { .. }
         | Op::Scan { .. }
+        | Op::Argsort { .. }
+        | Op::SortPacked
+        | Op::DigitCounts { .. }
+        | Op::PlaceByDigit { .. }
         | Op::DynamicSlice { .. }
         | Op::Cond { .. }
         | Op::While { .. }

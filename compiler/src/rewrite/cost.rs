@@ -20,6 +20,9 @@ pub(crate) fn cost(op: &Op, result: &Spec, operands: &[&Spec]) -> u64 {
         Op::Select => out.saturating_mul(16),
         Op::Cast(_) => out.saturating_mul(8),
         Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } => read.saturating_mul(16),
+        Op::Argsort { .. } | Op::SortPacked | Op::DigitCounts { .. } | Op::PlaceByDigit { .. } => {
+            out.saturating_add(read).saturating_mul(256)
+        }
         Op::Matmul { transpose_a, .. } => {
             let shape = &operands[0].shape;
             let inner = shape[shape.rank() - if *transpose_a { 2 } else { 1 }] as u64;
@@ -30,6 +33,7 @@ pub(crate) fn cost(op: &Op, result: &Spec, operands: &[&Spec]) -> u64 {
         | Op::Take { .. }
         | Op::TakeAlong { .. }
         | Op::Scatter { .. }
+        | Op::ScatterSorted { .. }
         | Op::DynamicSlice { .. }
         | Op::DynamicUpdateSlice
         | Op::Cond { .. }

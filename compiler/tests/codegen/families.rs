@@ -27,7 +27,11 @@ fn next(family: Family) -> Option<Family> {
         Family::Rows => Some(Family::Matmul),
         Family::Matmul => Some(Family::Scatter),
         Family::Scatter => Some(Family::Scan),
-        Family::Scan => None,
+        Family::Scan => Some(Family::Sort),
+        Family::Sort => Some(Family::DigitCounts),
+        Family::DigitCounts => Some(Family::DigitPlaces),
+        Family::DigitPlaces => Some(Family::ScatterSorted),
+        Family::ScatterSorted => None,
     }
 }
 
@@ -98,6 +102,17 @@ fn forms(family: Family) -> Vec<Form> {
             form("a thread a column", scan(&[7, 19, 11], 1), 1e-6, &["if (r >= 77) return;"]),
             form("a block a row", scan(&[3, 701], 1), 2e-6, &["totals[t / 32]"]),
             form("a block a row of vectors", scan(&[3, 1308], 1), 2e-6, &["totals[t / 32]", "mg_load<4>(x0"]),
+        ],
+        Family::Sort => vec![
+            form("rows share a block", sort(&[70, 37]), 0.0, &["mg_u64 s[512]", "__syncwarp"]),
+            form("a block a row", sort(&[2, 1027]), 0.0, &["mg_u64 s[2048]", "__syncwarp"]),
+        ],
+        Family::DigitCounts => vec![form("counts", counts(&[2, 701]), 0.0, &["mg_same_digit", "counts[2048]"])],
+        // The byte is 0 in all elements, which stay where they are, whatever the counts of the other digits are.
+        Family::DigitPlaces => vec![form("places", places(&[2, 256]), 0.0, &["mg_same_digit", "mg_shfl_up"])],
+        Family::ScatterSorted => vec![
+            form("whole places", scatter_sorted(&[300, 37], 40), 0.0, &["bounds[56]"]),
+            form("parts of a place", scatter_sorted(&[5, 2051], 12), 0.0, &["bounds[2]"]),
         ],
     }
 }
@@ -170,6 +185,36 @@ fn scatter(shape: &[usize], axis: usize, count: usize) -> Graph {
     let updates: Vec<usize> = shape.iter().enumerate().map(|(d, &e)| if d == axis { count } else { e }).collect();
     let updates = body.input(DType::F32, &updates);
     let y = body.op(Op::Scatter { axis, kind: ScatterKind::Add }, &[base, indices, updates]);
+    body.done(&[y])
+}
+
+fn sort(shape: &[usize]) -> Graph {
+    let mut body = Body::new();
+    let x = body.input(DType::I64, shape);
+    let y = body.op(Op::SortPacked, &[x]);
+    body.done(&[y])
+}
+
+fn counts(shape: &[usize]) -> Graph {
+    let mut body = Body::new();
+    let x = body.input(DType::I64, shape);
+    let y = body.op(Op::DigitCounts { shift: 0, tile: 512 }, &[x]);
+    body.done(&[y])
+}
+
+fn places(shape: &[usize]) -> Graph {
+    let mut body = Body::new();
+    let (x, ends) = (body.input(DType::I64, shape), body.input(DType::I32, &[shape[0], 256, 1]));
+    let y = body.op(Op::PlaceByDigit { shift: 32, tile: 256 }, &[x, ends]);
+    body.done(&[y])
+}
+
+/// The small numbers that are made for entries are updates of place 0.
+fn scatter_sorted(shape: &[usize], count: usize) -> Graph {
+    let mut body = Body::new();
+    let (base, entries) = (body.input(DType::F32, shape), body.input(DType::I64, &[count]));
+    let updates = body.input(DType::F32, &[count, shape[1]]);
+    let y = body.op(Op::ScatterSorted { axis: 0, kind: ScatterKind::Add }, &[base, entries, updates]);
     body.done(&[y])
 }
 

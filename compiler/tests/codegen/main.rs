@@ -10,4 +10,5 @@ mod matmul;
 mod ordered;
 mod pointwise;
 mod rows;
+mod sorting;
 mod suite;

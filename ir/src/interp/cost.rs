@@ -35,6 +35,9 @@ fn node_cost(graph: &Graph, node: &Node) -> u64 {
         | Op::DynamicSlice { .. }
         | Op::DynamicUpdateSlice => result(),
         Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } => operand(0).max(result()),
+        // Comparisons: the logarithm of what could be one row.
+        Op::Argsort { .. } | Op::SortPacked => result().saturating_mul(1 + u64::from(result().max(1).ilog2())),
+        Op::DigitCounts { .. } | Op::PlaceByDigit { .. } => operand(0).saturating_add(result()),
         Op::Matmul { transpose_a, .. } => {
             let inner = node.operands.first().and_then(|&a| graph.ty(a).spec()).map_or(0, |a| {
                 let back = if *transpose_a { 2 } else { 1 };
@@ -42,7 +45,7 @@ fn node_cost(graph: &Graph, node: &Node) -> u64 {
             });
             result().saturating_mul(2).saturating_mul(inner as u64).max(result())
         }
-        Op::Scatter { .. } => result().saturating_add(operand(2)),
+        Op::Scatter { .. } | Op::ScatterSorted { .. } => result().saturating_add(operand(2)),
         Op::Cond { then, otherwise } => cost(&then.0).max(cost(&otherwise.0)),
         Op::While { condition, body } => cost(&condition.0).saturating_add(cost(&body.0)),
         Op::For { count, body } => cost(&body.0).saturating_mul(*count),

@@ -27,6 +27,7 @@ mod movement;
 mod number;
 mod program;
 mod reduce;
+mod sort;
 mod tensor;
 
 pub use cost::cost;
@@ -76,6 +77,14 @@ fn apply(op: &Op, mut x: Vec<Tensor>, results: &[Type], limits: &Limits) -> Resu
         Op::Reduce { kind, axes } => reduce::reduce(&x[0], *kind, axes)?,
         Op::ArgReduce { kind, axis } => reduce::arg_reduce(&x[0], *kind, *axis)?,
         Op::Scan { kind, axis } => reduce::scan(&x[0], *kind, *axis)?,
+        Op::Argsort { axis, descending } => sort::argsort(&x[0], *axis, *descending)?,
+        Op::SortPacked => sort::sort_packed(x.swap_remove(0))?,
+        Op::DigitCounts { shift, tile } => sort::digit_counts(&x[0], *shift, *tile)?,
+        Op::PlaceByDigit { shift, tile } => sort::place_by_digit(&x[0], &x[1], *shift, *tile)?,
+        Op::ScatterSorted { axis, kind } => {
+            let base = x.remove(0);
+            sort::scatter_sorted(base, &x[0], &x[1], *axis, *kind)?
+        }
         Op::Matmul { transpose_a, transpose_b } => matmul::matmul(&x[0], &x[1], *transpose_a, *transpose_b)?,
         Op::Take { axis } => index::take(&x[0], &x[1], *axis, shape.size())?,
         Op::TakeAlong { axis } => index::take_along(&x[0], &x[1], *axis)?,

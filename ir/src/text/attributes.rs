@@ -18,6 +18,7 @@ pub(super) fn print(op: &Op, graph: &dyn Fn(&Region) -> String) -> Vec<(&'static
         | Op::Elementwise(_)
         | Op::Select
         | Op::DynamicUpdateSlice
+        | Op::SortPacked
         | Op::Dynamic(_)
         | Op::Host(_) => Vec::new(),
         // Dtype and shape are the type's.
@@ -38,7 +39,15 @@ pub(super) fn print(op: &Op, graph: &dyn Fn(&Region) -> String) -> Vec<(&'static
         | Op::Scan { kind: _, axis }
         | Op::Take { axis }
         | Op::TakeAlong { axis }
-        | Op::Scatter { kind: _, axis } => vec![("axis", axis.to_string())],
+        | Op::Scatter { kind: _, axis }
+        | Op::ScatterSorted { kind: _, axis } => vec![("axis", axis.to_string())],
+        Op::Argsort { axis, descending } => {
+            let flag = descending.then(|| ("descending", "true".into()));
+            [("axis", axis.to_string())].into_iter().chain(flag).collect()
+        }
+        Op::DigitCounts { shift, tile } | Op::PlaceByDigit { shift, tile } => {
+            vec![("shift", shift.to_string()), ("tile", tile.to_string())]
+        }
         Op::Matmul { transpose_a, transpose_b } => {
             let flags = [("transpose_a", *transpose_a), ("transpose_b", *transpose_b)];
             flags.into_iter().filter(|(_, on)| *on).map(|(name, _)| (name, "true".into())).collect()
@@ -70,6 +79,9 @@ pub(super) fn build(
     }
     if let Some(kind) = name.strip_prefix("scan_").and_then(Reduction::from_name) {
         return Ok(Op::Scan { kind, axis: given.number("axis")? });
+    }
+    if let Some(kind) = name.strip_prefix("scatter_sorted_").and_then(ScatterKind::from_name) {
+        return Ok(Op::ScatterSorted { kind, axis: given.number("axis")? });
     }
     if let Some(kind) = name.strip_prefix("scatter_").and_then(ScatterKind::from_name) {
         return Ok(Op::Scatter { kind, axis: given.number("axis")? });
@@ -113,6 +125,10 @@ pub(super) fn build(
         }
         "pad" => Op::Pad { low: given.amounts("low")?, high: given.amounts("high")? },
         "concat" => Op::Concat { axis: given.number("axis")? },
+        "argsort" => Op::Argsort { axis: given.number("axis")?, descending: given.flag("descending")? },
+        "sort_packed" => Op::SortPacked,
+        "digit_counts" => Op::DigitCounts { shift: given.number("shift")?, tile: given.number("tile")? },
+        "place_by_digit" => Op::PlaceByDigit { shift: given.number("shift")?, tile: given.number("tile")? },
         "matmul" => Op::Matmul { transpose_a: given.flag("transpose_a")?, transpose_b: given.flag("transpose_b")? },
         "take" => Op::Take { axis: given.number("axis")? },
         "take_along" => Op::TakeAlong { axis: given.number("axis")? },
@@ -133,9 +149,11 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     let reductions = Reduction::ALL
         .iter()
         .flat_map(|&kind| [Op::Reduce { kind, axes: Axes::new() }.name(), Op::Scan { kind, axis: 0 }.name()]);
-    let scatters = ScatterKind::ALL.iter().map(|&kind| Op::Scatter { kind, axis: 0 }.name());
+    let scatters = (ScatterKind::ALL.iter())
+        .flat_map(|&kind| [Op::Scatter { kind, axis: 0 }.name(), Op::ScatterSorted { kind, axis: 0 }.name()]);
     let single = "parameter constant iota select cast bitcast reshape permute broadcast slice pad concat reverse matmul \
-                  take take_along dynamic_slice dynamic_update_slice cond while_loop fori_loop";
+                  take take_along dynamic_slice dynamic_update_slice cond while_loop fori_loop argsort sort_packed \
+                  digit_counts place_by_digit";
     (single.split_ascii_whitespace())
         .chain(Elementwise::ALL.iter().map(|e| e.name()))
         .chain(reductions)

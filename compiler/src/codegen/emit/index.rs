@@ -37,6 +37,12 @@ impl Emitter<'_> {
         index
     }
 
+    /// An integer of the kernel that is known to lie in `0..extent`, as an index.
+    pub(in crate::codegen) fn integer(&mut self, name: &str, extent: usize) -> Index {
+        self.values.push(name.to_string());
+        Index::value(self.values.len() as u32 - 1, extent)
+    }
+
     /// A condition that holds where the index lies in `0..extent`.
     pub(in crate::codegen) fn within(&mut self, index: &Index, extent: usize) -> String {
         self.inside(std::slice::from_ref(index), &Shape::from([extent]))

@@ -386,14 +386,27 @@ impl<'a> Emitter<'a> {
                     self.define(register(spec.dtype), "t", format!("{inside} ? {} : {}", names[0], names[1]))
                 }
             }
-            Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::Matmul { .. } | Op::Scatter { .. } => {
+            Op::Reduce { .. }
+            | Op::ArgReduce { .. }
+            | Op::Scan { .. }
+            | Op::Matmul { .. }
+            | Op::Scatter { .. }
+            | Op::SortPacked
+            | Op::DigitCounts { .. }
+            | Op::PlaceByDigit { .. }
+            | Op::ScatterSorted { .. } => {
                 let position = linear(&self.tuples[id as usize], &spec.shape);
                 match self.held.get(&(value, position)) {
                     Some(name) => name.clone(),
                     None => return refuse(format!("`{}` is needed at another index than its own", node.op.name())),
                 }
             }
-            Op::Cond { .. } | Op::While { .. } | Op::For { .. } | Op::Dynamic(_) | Op::Host(_) => {
+            Op::Argsort { .. }
+            | Op::Cond { .. }
+            | Op::While { .. }
+            | Op::For { .. }
+            | Op::Dynamic(_)
+            | Op::Host(_) => {
                 return refuse(format!("`{}` has no code", node.op.name()));
             }
         };

@@ -12,6 +12,16 @@ MG_SHUFFLE_AS_INT(bool)
 MG_SHUFFLE_AS_INT(signed char)
 MG_SHUFFLE_AS_INT(unsigned char)
 
+// The lanes for which `exists` holds and whose lowest eight bits of `digit` are this lane's.
+MG_FN unsigned mg_same_digit(unsigned digit, bool exists) {
+    unsigned same = __ballot_sync(MG_ALL_LANES, exists);
+    for (int b = 0; b < 8; ++b) {
+        unsigned set = __ballot_sync(MG_ALL_LANES, (digit >> b & 1) != 0);
+        same &= (digit >> b & 1) != 0 ? set : ~set;
+    }
+    return same;
+}
+
 // Whether the candidate (b, j) comes before (a, i) as greatest or smallest: NaN first, then the extreme, then the index.
 template <class T> MG_FN bool mg_argmax_before(T a, long long i, T b, long long j) {
     if (b != b) return a == a || j < i;

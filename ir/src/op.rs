@@ -417,10 +417,7 @@ impl Op {
 
     /// Whether only the compiler makes the op, from one that programs have.
     pub fn is_internal(&self) -> bool {
-        matches!(
-            self,
-            Op::SortPacked | Op::DigitCounts { .. } | Op::PlaceByDigit { .. } | Op::ScatterSorted { .. }
-        )
+        matches!(self, Op::SortPacked | Op::DigitCounts { .. } | Op::PlaceByDigit { .. } | Op::ScatterSorted { .. })
     }
 }
 

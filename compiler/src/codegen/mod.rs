@@ -18,6 +18,8 @@ mod scatter_sorted;
 pub(crate) mod sort;
 mod types;
 
+pub(crate) use types::identity;
+
 use crate::Options;
 use emit::{Emitter, Refusal};
 use monograph_ir::plan::{Access, IndexMap};

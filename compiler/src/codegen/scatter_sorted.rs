@@ -172,11 +172,8 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     let place = if places * chunk % THREADS == 0 { within[0].clone() } else { within[0].limit(places) };
     let at = block.times(places as i64).add(&place);
     let unit = part.times(chunk as i64).add(&within[1]);
-    let mut exists = vec![
-        emit.within(&number, places * chunk),
-        emit.within(&at, scatter.extent),
-        emit.within(&unit, units),
-    ];
+    let mut exists =
+        vec![emit.within(&number, places * chunk), emit.within(&at, scatter.extent), emit.within(&unit, units)];
     exists.retain(|c| c != "true");
     emit.open(if exists.is_empty() { String::new() } else { format!("if ({})", exists.join(" && ")) });
     let at = at.limit(scatter.extent);

@@ -298,15 +298,18 @@ impl Grower<'_> {
                     },
                     at => at,
                 },
-                Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::SortPacked => match over(&cluster.domain, axes) {
-                    Relation::Same => At::Domain,
-                    Relation::Row => At::Row,
-                    Relation::Other => At::Elsewhere,
-                },
+                Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::SortPacked => {
+                    match over(&cluster.domain, axes) {
+                        Relation::Same => At::Domain,
+                        Relation::Row => At::Row,
+                        Relation::Other => At::Elsewhere,
+                    }
+                }
                 // Where to read is needed for the element at the same index.
-                Op::TakeAlong { .. }
+                Op::TakeAlong { .. } | Op::Take { .. }
                     if usage.operand == 1
                         && user_at == At::Domain
+                        && self.graph.spec(operand).shape == *self.shape(usage.user)
                         && over(&cluster.domain, None) == Relation::Same =>
                 {
                     At::Domain

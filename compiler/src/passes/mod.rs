@@ -7,6 +7,9 @@ mod empty;
 mod fold;
 pub(crate) mod rebuild;
 mod regions;
+mod scans;
+mod scatters;
+mod sorts;
 pub(crate) mod views;
 
 pub use canonicalize::canonicalize;
@@ -15,6 +18,9 @@ pub use dce::dce;
 pub use empty::empty;
 pub use fold::fold;
 pub use regions::{NODE_LIMIT, regions};
+pub use scans::scans;
+pub use scatters::scatters;
+pub use sorts::sorts;
 
 use crate::{Options, rewrite::rewrite};
 use monograph_ir::{Error, Graph, verify};
@@ -26,7 +32,8 @@ const ROUNDS: usize = 4;
 /// Everything between rejection and fusion. The result computes the same, to the bit unless `options.fast_math`, and
 /// has no region, no `while_loop`, no dynamic and no host op, and no op but a view that reads an empty tensor.
 ///
-/// Inlining regions and simplifying empty tensors are no optimization: the rest of the compiler relies on them.
+/// Inlining regions, simplifying empty tensors and taking sorts apart are no optimization: the rest of the compiler
+/// relies on them.
 ///
 /// # Errors
 /// [`Error::TooManyNodes`] if the unrolled program is too large; [`Error::Internal`] if a pass breaks the graph, or if
@@ -40,6 +47,11 @@ pub fn optimize(graph: &Graph, options: &Options) -> Result<Graph, Error> {
         graph = checked("rewrite", rewrite(&graph, options)?)?;
         graph = simplify(graph)?;
     }
+    // What has no kernel, or a slow one, becomes what has. Behind all else, which knows the ops that programs have.
+    graph = checked("scatters", scatters(&graph)?)?;
+    graph = checked("sorts", sorts(&graph)?)?;
+    graph = checked("scans", scans(&graph)?)?;
+    graph = checked("dce", dce(&graph)?)?;
     Ok(graph)
 }
 

@@ -33,7 +33,7 @@ impl Tensor {
     }
 
     /// The first `size` distinct elements, ascending, then `fill`; all NaN count as one, the greatest. The
-    /// fixed-size form of [`Tensor::unique`]; sorting makes it quadratic in the number of elements.
+    /// fixed-size form of [`Tensor::unique`].
     #[track_caller]
     pub fn unique_padded(&self, size: usize, fill: impl Operand) -> Tensor {
         let fill = fill.tensor(self.known_dtype());
@@ -63,10 +63,39 @@ impl Tensor {
 /// The first `size` of `values` where `mask` is true, then `fill`; both are vectors of one length.
 #[track_caller]
 fn compact(mask: &Tensor, values: &Tensor, size: usize, fill: Tensor) -> Tensor {
-    // Each chosen element goes to the number of chosen ones before it; the rest goes to `size`, outside, where the
-    // scatter drops it, as it drops what is beyond.
-    let outside = filled(Literal::from_i64(INDEX, size as i64), Shape::scalar());
-    let one = filled(Literal::one(INDEX), Shape::scalar());
-    let place = mask.select(mask.cast(INDEX).cumsum(0) - one, outside);
-    fill.broadcast_to([size]).scatter_set(place, values, 0)
+    let n = values.shape().size();
+    let fill = fill.broadcast_to([size]);
+    if n == 0 || size == 0 {
+        return fill;
+    }
+    // Element `j` of the result is the first up to which `j + 1` are chosen.
+    let counts = mask.cast(INDEX).cumsum(0);
+    let wanted = super::arange(INDEX, size) + index(1, &[size]);
+    let place = first_at_least(&counts, &wanted, n);
+    place.lt(index(n, &[size])).select(values.take(place, 0), fill)
+}
+
+/// For each of `wanted` (a vector) the first place of the ascending numbers `sorted` (a vector of `n`) that is not
+/// below it, `n` where all are: found by halving, the same steps for all.
+#[track_caller]
+fn first_at_least(sorted: &Tensor, wanted: &Tensor, n: usize) -> Tensor {
+    let shape = wanted.shape();
+    let mut below = index(0, &shape);
+    let mut step = n.next_power_of_two();
+    while step > 0 {
+        if step <= n {
+            // Whether the first `next` are all below what is wanted.
+            let next = below + index(step, &shape);
+            let last = sorted.take(next - index(1, &shape), 0);
+            below = (next.le(index(n, &shape)) & last.lt(wanted)).select(next, below);
+        }
+        step /= 2;
+    }
+    below
+}
+
+/// A number in a shape.
+#[track_caller]
+fn index(value: usize, shape: &[usize]) -> Tensor {
+    filled(Literal::from_i64(INDEX, value as i64), Shape::from(shape))
 }

@@ -1,139 +1,151 @@
-//! Sorting along one axis by counting ranks.
+//! Sorting along one axis, and what is read off a sorted axis.
 //!
-//! The rank of an element is the number of elements that come before it: `n²` comparisons that fuse into one
-//! reduction, without a data-dependent step. The order is total and stable: NaN is the greatest value, ±0 tie, and
-//! equal elements keep their order. The work is quadratic in the extent of the axis; for some thousands of elements
-//! that is less than a launch costs, for millions it is too much.
+//! The order is total and stable: NaN is the greatest value, ±0 tie, and equal elements keep their order. Short rows
+//! are sorted by one kernel, long ones in as many passes as an element has bytes.
 
-use super::create::filled;
-use super::normalize::INDEX;
-use super::tracer::{reject, scope};
+use super::tracer::{record, reject, scope};
 use super::{AxisIndex, Tensor};
 use crate::diagnostics::codes;
-use monograph_ir::{Literal, Shape};
-
-/// Which element comes first.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Ascending,
-    Descending,
-}
-
-/// The rows of a tensor whose sorted axis was moved to the end: `[batch, n]`, and the place of each element in its
-/// sorted row.
-struct Ranked {
-    rows: Tensor,
-    ranks: Tensor,
-    batch: usize,
-    n: usize,
-    /// The shape before flattening, sorted axis last.
-    shape: Shape,
-    axis: usize,
-}
+use monograph_ir::{Op, Spec};
 
 impl Tensor {
-    /// The elements along `axis` ascending: stable, NaN last. Quadratic in the extent of the axis.
+    /// The elements along `axis` ascending: stable, NaN last.
     #[track_caller]
     pub fn sort(&self, axis: impl AxisIndex) -> Tensor {
-        self.sorted("sort", axis, Order::Ascending, false)
+        self.sorted("sort", axis, false, true)
     }
 
-    /// The elements along `axis` descending: stable, NaN first. Quadratic in the extent of the axis.
+    /// The elements along `axis` descending: stable, NaN first.
     #[track_caller]
     pub fn sort_descending(&self, axis: impl AxisIndex) -> Tensor {
-        self.sorted("sort_descending", axis, Order::Descending, false)
+        self.sorted("sort_descending", axis, true, true)
     }
 
-    /// The indices (i64) that sort `axis` ascending: stable, NaN last. Quadratic in the extent of the axis.
+    /// The indices (i64) that sort `axis` ascending: stable, NaN last.
     #[track_caller]
     pub fn argsort(&self, axis: impl AxisIndex) -> Tensor {
-        self.sorted("argsort", axis, Order::Ascending, true)
+        self.sorted("argsort", axis, false, false)
     }
 
-    /// The indices (i64) that sort `axis` descending: stable, NaN first. Quadratic in the extent of the axis.
+    /// The indices (i64) that sort `axis` descending: stable, NaN first.
     #[track_caller]
     pub fn argsort_descending(&self, axis: impl AxisIndex) -> Tensor {
-        self.sorted("argsort_descending", axis, Order::Descending, true)
+        self.sorted("argsort_descending", axis, true, false)
     }
 
     /// The `k` greatest elements along `axis`, descending, and their indices (i64); NaN is the greatest, and the
-    /// first of equal elements comes first. Quadratic in the extent of the axis.
+    /// first of equal elements comes first. An error if there are fewer than `k`.
     #[track_caller]
     pub fn topk(&self, k: usize, axis: impl AxisIndex) -> (Tensor, Tensor) {
         let _scope = scope("topk");
-        let ranked = match self.ranked(axis, Order::Descending) {
-            Ok(ranked) => ranked,
+        let (spec, axis) = match self.along(axis) {
+            Ok(found) => found,
             Err(poison) => return (poison, poison),
         };
-        if k > ranked.n {
-            let message =
-                format!("`topk`: {k} of the {} elements of axis {} of {}", ranked.n, ranked.axis, self.spec());
-            let poison = reject(codes::OPERANDS, message, "there are fewer elements", &[*self], &[]);
+        if let Err(poison) = self.has_elements("topk", k, &spec, axis) {
             return (poison, poison);
         }
-        let indices = ranked.scattered(&super::iota(INDEX, [ranked.batch, ranked.n], 1), k);
-        (ranked.scattered(&ranked.rows, k), indices)
+        let order = record(Op::Argsort { axis, descending: true }, &[*self]).slice(axis, ..k);
+        (record(Op::TakeAlong { axis }, &[*self, order]), order)
     }
 
+    /// The `k`-th smallest element along `axis`, which vanishes, counted from 1, and its index (i64); NaN is the
+    /// greatest, and the first of equal elements comes first. An error if `k` is 0 or there are fewer than `k`.
     #[track_caller]
-    fn sorted(&self, name: &'static str, axis: impl AxisIndex, order: Order, indices: bool) -> Tensor {
-        let _scope = scope(name);
-        match self.ranked(axis, order) {
-            Ok(ranked) if indices => ranked.scattered(&super::iota(INDEX, [ranked.batch, ranked.n], 1), ranked.n),
-            Ok(ranked) => ranked.scattered(&ranked.rows, ranked.n),
-            Err(poison) => poison,
+    pub fn kthvalue(&self, k: usize, axis: impl AxisIndex) -> (Tensor, Tensor) {
+        let _scope = scope("kthvalue");
+        let (spec, axis) = match self.along(axis) {
+            Ok(found) => found,
+            Err(poison) => return (poison, poison),
+        };
+        if k == 0 {
+            let message = format!("`kthvalue`: element 0 of axis {axis} of {spec}");
+            let poison = reject(codes::OPERANDS, message, "they are counted from 1", &[*self], &[]);
+            return (poison, poison);
         }
+        if let Err(poison) = self.has_elements("kthvalue", k, &spec, axis) {
+            return (poison, poison);
+        }
+        let order = record(Op::Argsort { axis, descending: false }, &[*self]).slice(axis, k - 1..k);
+        let value = record(Op::TakeAlong { axis }, &[*self, order]);
+        (value.squeeze(axis), order.squeeze(axis))
+    }
+
+    /// The median of floats along `axis`, which vanishes: the mean of the two in the middle where their number is
+    /// even; NaN if there is one. An error if the axis is empty.
+    #[track_caller]
+    pub fn median(&self, axis: impl AxisIndex) -> Tensor {
+        self.quantile_of("median", 0.5, axis)
+    }
+
+    /// The value below which a part `q` (0 to 1) of the floats along `axis` lies; the axis vanishes. Between two
+    /// elements it is interpolated, and it is NaN if there is one. An error if the axis is empty or `q` lies outside.
+    #[track_caller]
+    pub fn quantile(&self, q: f64, axis: impl AxisIndex) -> Tensor {
+        self.quantile_of("quantile", q, axis)
     }
 
     #[track_caller]
-    fn ranked(&self, axis: impl AxisIndex, order: Order) -> Result<Ranked, Tensor> {
+    fn quantile_of(&self, name: &'static str, q: f64, axis: impl AxisIndex) -> Tensor {
+        if let Err(poison) = self.require_float(name) {
+            return poison;
+        }
+        let _scope = scope(name);
+        let (spec, axis) = match self.along(axis) {
+            Ok(found) => found,
+            Err(poison) => return poison,
+        };
+        if !(0.0..=1.0).contains(&q) {
+            let message = format!("`{name}`: a part of {q}");
+            return reject(codes::OPERANDS, message, "it lies from 0 to 1", &[*self], &[]);
+        }
+        if let Err(poison) = self.has_elements(name, 1, &spec, axis) {
+            return poison;
+        }
+        let n = spec.shape[axis];
+        let sorted = self.sort(axis);
+        let at = |i: usize| sorted.slice(axis, i..i + 1).squeeze(axis).widened();
+        let place = q * (n - 1) as f64;
+        let (below, part) = (place.floor() as usize, place.fract());
+        let value = if part == 0.0 {
+            at(below)
+        } else {
+            let (low, high) = (at(below), at(below + 1));
+            // A product with each, as the difference of two great ones overflows.
+            low * low.constant_like(1.0 - part) + high * high.constant_like(part)
+        };
+        // NaN is the last.
+        let last = at(n - 1);
+        last.is_nan().select(last, value).rounded_as(self)
+    }
+
+    /// The spec and the number of the axis, or poison.
+    #[track_caller]
+    fn along(&self, axis: impl AxisIndex) -> Result<(Spec, usize), Tensor> {
         let Some(spec) = self.known() else { return Err(self.absorb()) };
         let axis = self.axis(&spec, axis)?;
-        let last = self.transpose(axis, -1);
-        let shape = last.shape();
-        let n = spec.shape[axis];
-        let batch = shape[..shape.rank() - 1].iter().product();
-        let rows = last.reshape([batch, n]);
-        // `i` is the element that is ranked, along axis 1; `j` runs over its row, along axis 2.
-        let square = [batch, n, n];
-        let at_i = rows.reshape([batch, n, 1]).broadcast_to(square);
-        let at_j = rows.reshape([batch, 1, n]).broadcast_to(square);
-        let (first, second) = match order {
-            Order::Ascending => (at_j, at_i),
-            Order::Descending => (at_i, at_j),
-        };
-        let (mut before, mut tie) = (first.lt(second), first.eq(second));
-        if spec.dtype.is_float() {
-            let (first_nan, second_nan) = (first.is_nan(), second.is_nan());
-            before |= second_nan & !first_nan;
-            tie |= first_nan & second_nan;
-        }
-        let earlier = super::iota(INDEX, square, 2).lt(super::iota(INDEX, square, 1));
-        let ranks = (before | (tie & earlier)).cast(INDEX).sum(2);
-        Ok(Ranked { rows, ranks, batch, n, shape, axis })
+        Ok((spec, axis))
     }
-}
 
-impl Ranked {
-    /// `values` (`[batch, n]`) at their ranks, the first `k` of each row, in the shape and order of the operand.
     #[track_caller]
-    fn scattered(&self, values: &Tensor, k: usize) -> Tensor {
-        let Ranked { batch, n, .. } = *self;
-        let index = |value: usize| Literal::from_i64(INDEX, value as i64);
-        let width = filled(index(k), Shape::scalar());
-        let row = super::iota(INDEX, [batch, n], 0);
-        let mut place = row * width + self.ranks;
-        if k < n {
-            // Ranks beyond `k` would run into the next row; they go outside, where they are dropped.
-            let outside = filled(index(batch * k), Shape::scalar());
-            place = self.ranks.lt(width).select(place, outside);
+    fn has_elements(&self, name: &str, k: usize, spec: &Spec, axis: usize) -> Result<(), Tensor> {
+        let n = spec.shape[axis];
+        if k <= n {
+            return Ok(());
         }
-        let base = super::zeros(values.dtype(), [batch * k]);
-        let flat = base.scatter_set(place.flatten(), values.flatten(), 0);
-        let mut dims = self.shape.to_vec();
-        if let Some(last) = dims.last_mut() {
-            *last = k;
-        }
-        flat.reshape(dims).transpose(self.axis, -1)
+        let message = format!("`{name}`: {k} of the {n} elements of axis {axis} of {spec}");
+        Err(reject(codes::OPERANDS, message, "there are fewer elements", &[*self], &[]))
+    }
+
+    /// The indices that sort an axis, or with `values` the elements.
+    #[track_caller]
+    fn sorted(&self, name: &'static str, axis: impl AxisIndex, descending: bool, values: bool) -> Tensor {
+        let _scope = scope(name);
+        let axis = match self.along(axis) {
+            Ok((_, axis)) => axis,
+            Err(poison) => return poison,
+        };
+        let order = record(Op::Argsort { axis, descending }, &[*self]);
+        if values { record(Op::TakeAlong { axis }, &[*self, order]) } else { order }
     }
 }

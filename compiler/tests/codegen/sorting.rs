@@ -157,7 +157,12 @@ fn scatters_of_sorted_indices() {
                 let updates = suite.random.tensor(&Spec::new(dtype, updates));
                 let entries = entries(count, shape[axis]);
                 let body = body(Op::ScatterSorted { axis, kind }, &[&base, &entries, &updates]);
-                suite.with(format!("{kind} of {count} {dtype} into {shape:?}"), body, vec![base, entries, updates], 0.0);
+                suite.with(
+                    format!("{kind} of {count} {dtype} into {shape:?}"),
+                    body,
+                    vec![base, entries, updates],
+                    0.0,
+                );
             }
         }
     }

@@ -38,8 +38,16 @@ pub(crate) const OF_HOST: &[&str] = &[
 const OF_BLOCK: &[&str] = &["__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"];
 
 /// Calls that all lanes of a warp make together.
-const OF_WARP: &[&str] =
-    &["mg_shfl_xor", "mg_shfl_up", "mg_same_digit", "mg_ldmatrix", "mg_ldmatrix_trans", "mg_mma_f16", "mg_mma_bf16", "__ballot_sync"];
+const OF_WARP: &[&str] = &[
+    "mg_shfl_xor",
+    "mg_shfl_up",
+    "mg_same_digit",
+    "mg_ldmatrix",
+    "mg_ldmatrix_trans",
+    "mg_mma_f16",
+    "mg_mma_bf16",
+    "__ballot_sync",
+];
 
 /// The rules that the text of some kernels breaks.
 pub(crate) fn violations(source: &str) -> Vec<String> {

@@ -401,12 +401,7 @@ impl<'a> Emitter<'a> {
                     None => return refuse(format!("`{}` is needed at another index than its own", node.op.name())),
                 }
             }
-            Op::Argsort { .. }
-            | Op::Cond { .. }
-            | Op::While { .. }
-            | Op::For { .. }
-            | Op::Dynamic(_)
-            | Op::Host(_) => {
+            Op::Argsort { .. } | Op::Cond { .. } | Op::While { .. } | Op::For { .. } | Op::Dynamic(_) | Op::Host(_) => {
                 return refuse(format!("`{}` has no code", node.op.name()));
             }
         };

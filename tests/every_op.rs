@@ -81,6 +81,13 @@ fn samples() -> Vec<Sample> {
         runs(Op::Concat { axis: 0 }, &[x.clone(), x.clone()]),
         runs(Op::Reverse(axes(&[1])), std::slice::from_ref(&x)),
         runs(Op::Matmul { transpose_a: false, transpose_b: true }, &[x.clone(), x.clone()]),
+        runs(Op::Argsort { axis: 1, descending: true }, std::slice::from_ref(&x)),
+        runs(Op::SortPacked, &[Spec::new(DType::I64, [4, 6])]),
+        runs(Op::DigitCounts { shift: 32, tile: 256 }, &[Spec::new(DType::I64, [4, 6])]),
+        runs(
+            Op::PlaceByDigit { shift: 32, tile: 256 },
+            &[Spec::new(DType::I64, [4, 6]), Spec::new(DType::I32, [4, 256, 1])],
+        ),
         runs(Op::Take { axis: 0 }, &[x.clone(), i(&[3])]),
         runs(Op::TakeAlong { axis: 1 }, &[x.clone(), i(&[4, 2])]),
         runs(Op::DynamicSlice { sizes: [2, 3].into() }, &[x.clone(), i(&[]), i(&[])]),
@@ -109,6 +116,7 @@ fn samples() -> Vec<Sample> {
     }
     for &kind in ScatterKind::ALL {
         all.push(runs(Op::Scatter { axis: 0, kind }, &[x.clone(), i(&[2]), f(&[2, 6])]));
+        all.push(runs(Op::ScatterSorted { axis: 0, kind }, &[x.clone(), Spec::new(DType::I64, [2]), f(&[2, 6])]));
     }
     for &op in DynamicOp::ALL {
         let operands = match op {

@@ -128,7 +128,7 @@ fn examples() -> Vec<String> {
 #[test]
 fn the_pages_examples_parse_and_round_trip() {
     let examples = examples();
-    assert_eq!(examples.len(), 10);
+    assert_eq!(examples.len(), 12);
     for example in examples {
         let graph = parse(&example, "TEXT.md").unwrap_or_else(|e| panic!("{e}\n{example}"));
         verify(&graph).unwrap();
@@ -194,6 +194,13 @@ fn every_op_is_printed_and_parsed() {
         ("%0: f32[3]", "%1 = scan_min %0 {axis = 0} : f32[3]"),
         ("%0: bool[3]", "%1 = scan_any %0 {axis = 0} : bool[3]"),
         ("%0: bool[3]", "%1 = scan_all %0 {axis = 0} : bool[3]"),
+        ("%0: f32[3, 2]", "%1 = argsort %0 {axis = 1} : i64[3, 2]"),
+        ("%0: f32[3, 2]", "%1 = argsort %0 {axis = 0, descending = true} : i64[3, 2]"),
+        ("%0: i64[3, 2]", "%1 = sort_packed %0 : i64[3, 2]"),
+        ("%0: i64[3, 9]", "%1 = digit_counts %0 {shift = 32, tile = 4} : i32[3, 256, 3]"),
+        ("%0: i64[3, 9], %1: i32[3, 256, 3]", "%2 = place_by_digit %0, %1 {shift = 32, tile = 4} : i64[3, 9]"),
+        ("%0: f32[3], %1: i64[4], %2: f32[4]", "%3 = scatter_sorted_set %0, %1, %2 {axis = 0} : f32[3]"),
+        ("%0: f32[3], %1: i64[4], %2: f32[4]", "%3 = scatter_sorted_add %0, %1, %2 {axis = 0} : f32[3]"),
         ("%0: f32[3, 2]", "%1 = matmul %0, %0 {transpose_a = true} : f32[2, 2]"),
         ("%0: f32[3, 2]", "%1 = matmul %0, %0 {transpose_b = true} : f32[3, 3]"),
         ("%0: f32[3, 2], %1: f32[4, 3]", "%2 = matmul %0, %1 {transpose_a = true, transpose_b = true} : f32[2, 4]"),

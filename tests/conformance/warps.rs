@@ -43,7 +43,18 @@ pub(crate) fn shuffles() -> Vec<Set> {
         }
         set
     };
-    [DType::Bool, DType::I8, DType::U8, DType::I32, DType::U32, DType::I64, DType::F32, DType::F64].map(each).into()
+    let mut sets: Vec<Set> =
+        [DType::Bool, DType::I8, DType::U8, DType::I32, DType::U32, DType::I64, DType::F32, DType::F64]
+            .map(each)
+            .into();
+    // Numbers of which only the lowest byte counts, some of them left out.
+    let numbers: Vec<Literal> = (0..128).map(|i| Literal::from_i64(DType::U32, i % 5 * 64 + i % 2 * 256)).collect();
+    let mut digits = Set::new("digits", vec![tensor(DType::U32, &numbers)]);
+    let text = "    int i = threadIdx.x;\n    bool exists = i % 7 != 3;\n    \
+                unsigned same = mg_same_digit(x0[i], exists);\n    y0[i] = exists ? same : 0u;\n";
+    digits.kernel(&[0], Spec::new(DType::U32, [128]), [1, 128], text, Bound::Exact);
+    sets.push(digits);
+    sets
 }
 
 /// Matrices of 16-bit elements from shared memory, and their products: whole numbers, so that no order of the sums shows.

@@ -148,7 +148,8 @@ fn scatters_of_sorted_indices() {
     for (shape, axis, count) in cases {
         for dtype in DType::ALL {
             for &kind in ScatterKind::ALL.iter().filter(|&&k| k == ScatterKind::Set || dtype != DType::Bool) {
-                if shape.iter().product::<usize>() > 5000 && !matches!(dtype, DType::F32 | DType::F16) {
+                // Every dtype once, the forms of the kernel for a few.
+                if shape != [5, 7, 3] && !matches!((dtype, kind), (DType::F32 | DType::F16, ScatterKind::Add)) {
                     continue;
                 }
                 let updates: Vec<usize> =

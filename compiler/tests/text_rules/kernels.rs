@@ -68,6 +68,23 @@ fn bodies() -> Vec<Graph> {
             all.push(body.done(&[y]));
         }
     }
+    for (rows, n) in [(300, 5), (3, 700), (2, 4096)] {
+        all.push(unary(Op::SortPacked, DType::I64, &[rows, n]));
+        for (shift, tile) in [(32, 256), (40, 4096)] {
+            all.push(unary(Op::DigitCounts { shift, tile }, DType::I64, &[rows, n]));
+            let mut body = Body::new();
+            let x = body.input(DType::I64, &[rows, n]);
+            let ends = body.input(DType::I32, &[rows, 256, n.div_ceil(tile)]);
+            let y = body.op(Op::PlaceByDigit { shift, tile }, &[x, ends]);
+            all.push(body.done(&[y]));
+        }
+        let mut body = Body::new();
+        let base = body.input(DType::F16, &[rows, n]);
+        let entries = body.input(DType::I64, &[70]);
+        let updates = body.input(DType::F16, &[70, n]);
+        let y = body.op(Op::ScatterSorted { axis: 0, kind: ScatterKind::Add }, &[base, entries, updates]);
+        all.push(body.done(&[y]));
+    }
     // Many reductions together, over columns and by blocks.
     for (axis, shape) in [(0, [300, 40]), (1, [40, 3000])] {
         let mut body = Body::new();

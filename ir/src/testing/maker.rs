@@ -211,6 +211,7 @@ impl Maker<'_> {
             }
             19..=21 => self.reduction(),
             22 | 23 => self.matmul(),
+            24 if self.random.one_in(3) => self.sort(),
             24 => self.take(),
             25 => self.scatter(),
             26 | 27 => self.dynamic_slice(),
@@ -390,6 +391,59 @@ impl Maker<'_> {
         dims[axis] = count;
         let updates = self.of_spec(&Spec::new(dtype, dims))?;
         self.apply(Op::Scatter { axis, kind }, &[base, indices, updates])
+    }
+
+    fn sort(&mut self) -> Option<ValueId> {
+        if self.options.floats_only {
+            return None;
+        }
+        if self.random.one_in(3) {
+            return self.packed();
+        }
+        let x = self.any()?;
+        let axis = self.axis(&self.spec(x).shape)?;
+        let descending = self.random.one_in(2);
+        self.apply(Op::Argsort { axis, descending }, &[x])
+    }
+
+    /// What the compiler makes of sorts.
+    fn packed(&mut self) -> Option<ValueId> {
+        if self.random.one_in(2) {
+            return self.scatter_sorted();
+        }
+        let dims = [1 + self.random.below(2), 1 + self.random.below(9)];
+        let x = self.of_spec(&Spec::new(DType::I64, dims))?;
+        if self.random.one_in(2) {
+            return self.apply(Op::SortPacked, &[x]);
+        }
+        let (shift, tile) = (8 * self.random.below(8) as u32, 256);
+        // The counts have more elements than other values may have.
+        let counts = self.graph.apply(Op::DigitCounts { shift, tile }, &[x], Origin::Unknown).ok()?;
+        let ends = Op::Scan { kind: Reduction::Sum, axis: 2 };
+        let ends = self.graph.apply(ends, &[counts], Origin::Unknown).ok()?;
+        self.apply(Op::PlaceByDigit { shift, tile }, &[x, ends])
+    }
+
+    fn scatter_sorted(&mut self) -> Option<ValueId> {
+        let base = self.any_of(|s| s.shape.rank() > 0)?;
+        let Spec { dtype, shape } = self.spec(base);
+        let axis = self.axis(&shape)?;
+        let kind = if dtype == DType::Bool { ScatterKind::Set } else { *self.random.pick(ScatterKind::ALL)? };
+        let count = 1 + self.random.below(4);
+        // Indices around the extents above places of updates, each place once.
+        let number = self.indices([1, count])?;
+        let number = self.apply(Op::Cast(DType::I64), &[number])?;
+        let bits = self.graph.apply(Op::Constant(Literal::from_i64(DType::I64, 32)), &[], Origin::Unknown).ok()?;
+        let bits = self.apply(Op::Broadcast([1, count].into()), &[bits])?;
+        let high = self.apply(Elementwise::Shl, &[number, bits])?;
+        let place = self.apply(Op::Iota { dtype: DType::I64, shape: [1, count].into(), axis: 1 }, &[])?;
+        let entries = self.apply(Elementwise::Or, &[high, place])?;
+        let entries = self.apply(Op::SortPacked, &[entries])?;
+        let entries = self.apply(Op::Reshape([count].into()), &[entries])?;
+        let mut dims = shape.to_vec();
+        dims[axis] = count;
+        let updates = self.of_spec(&Spec::new(dtype, dims))?;
+        self.apply(Op::ScatterSorted { axis, kind }, &[base, entries, updates])
     }
 
     fn dynamic_slice(&mut self) -> Option<ValueId> {

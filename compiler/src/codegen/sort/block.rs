@@ -76,6 +76,7 @@ pub(in crate::codegen) fn generate(request: &Request<'_>) -> Emit<Code> {
 
     emit.open(format!("for (int k = 2; k <= {padded}; k *= 2)"));
     emit.open("for (int j = k / 2; j > 0; j /= 2)");
+    emit.line("int next = j > 1 ? j / 2 : k;");
     emit.open(format!("for (int v = t; v < {}; v += {threads})", elements / 2));
     emit.line("int o = v & (j - 1);");
     emit.line("int a = 2 * v - o;");
@@ -89,7 +90,6 @@ pub(in crate::codegen) fn generate(request: &Request<'_>) -> Emit<Code> {
     emit.close();
     emit.close();
     // Steps over at most 32 stay within 64 elements, which one warp has in each of them.
-    emit.line("int next = j > 1 ? j / 2 : k;");
     emit.open("if (j > 32 || next > 32)");
     emit.line("__syncthreads();");
     emit.close();

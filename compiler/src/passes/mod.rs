@@ -48,11 +48,12 @@ pub fn optimize(graph: &Graph, options: &Options) -> Result<Graph, Error> {
         graph = simplify(graph)?;
     }
     // What has no kernel, or a slow one, becomes what has. Behind all else, which knows the ops that programs have.
-    graph = checked("scatters", scatters(&graph)?)?;
     graph = checked("sorts", sorts(&graph)?)?;
-    graph = checked("scans", scans(&graph)?)?;
-    graph = checked("dce", dce(&graph)?)?;
-    Ok(graph)
+    if options.optimize {
+        graph = checked("scatters", scatters(&graph)?)?;
+        graph = checked("scans", scans(&graph)?)?;
+    }
+    checked("dce", dce(&graph)?)
 }
 
 /// The cheap passes, until nothing changes.

@@ -70,7 +70,7 @@ impl Made {
             _ => b.op(Op::Cast(dtype), &[key])?,
         };
         let shape = b.graph.spec(self.of).shape.clone();
-        b.from_rows(rows, &shape, self.axis)
+        b.back(rows, &shape, self.axis)
     }
 }
 
@@ -87,7 +87,7 @@ fn argsort(
     descending: bool,
 ) -> Result<(ValueId, Option<ValueId>), InferError> {
     let spec = b.graph.spec(x).clone();
-    let rows = b.to_rows(x, &spec.shape, axis)?;
+    let rows = b.rows(x, &spec.shape, axis)?;
     let (order, sorted) = if spec.dtype.size() == 8 {
         let key = wide_key(b, rows, spec.dtype)?;
         let key = if descending { b.with(Elementwise::Xor, key, -1)? } else { key };
@@ -106,7 +106,7 @@ fn argsort(
         let (order, sorted) = by_key(b, key, spec.dtype.size() as u32)?;
         (order, (!spec.dtype.is_float()).then_some(sorted))
     };
-    Ok((b.from_rows(order, &spec.shape, axis)?, sorted))
+    Ok((b.back(order, &spec.shape, axis)?, sorted))
 }
 
 /// The lower half of a packed element.
@@ -228,7 +228,7 @@ impl Builder<'_> {
     }
 
     /// A tensor as `[rows, n]`, `n` along the axis.
-    fn to_rows(&mut self, x: ValueId, shape: &Shape, axis: usize) -> Result<ValueId, InferError> {
+    fn rows(&mut self, x: ValueId, shape: &Shape, axis: usize) -> Result<ValueId, InferError> {
         let (outer, n, inner) = around(shape, axis);
         let mut rows = x;
         if inner > 1 {
@@ -238,8 +238,8 @@ impl Builder<'_> {
         self.op(Op::Reshape([outer * inner, n].into()), &[rows])
     }
 
-    /// The inverse of [`Builder::to_rows`].
-    fn from_rows(&mut self, rows: ValueId, shape: &Shape, axis: usize) -> Result<ValueId, InferError> {
+    /// The inverse of [`Builder::rows`].
+    fn back(&mut self, rows: ValueId, shape: &Shape, axis: usize) -> Result<ValueId, InferError> {
         let (outer, n, inner) = around(shape, axis);
         let mut x = rows;
         if inner > 1 {

@@ -14,4 +14,5 @@ mod pattern;
 mod pointwise;
 mod products;
 mod rows;
+mod sorting;
 mod waits;

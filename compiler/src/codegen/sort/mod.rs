@@ -59,7 +59,7 @@ struct Pass {
 
 impl Pass {
     fn of(request: &Request<'_>, node: &Node, shift: u32, tile: usize) -> Emit<Pass> {
-        if tile % THREADS != 0 || tile > TILE {
+        if !tile.is_multiple_of(THREADS) || tile > TILE {
             return refuse(format!("tiles of {tile} elements, not of a multiple of {THREADS} up to {TILE}"));
         }
         let shape = &request.body.spec(node.operands[0]).shape;

@@ -414,11 +414,6 @@ impl Op {
             _ => SmallVec::new(),
         }
     }
-
-    /// Whether only the compiler makes the op, from one that programs have.
-    pub fn is_internal(&self) -> bool {
-        matches!(self, Op::SortPacked | Op::DigitCounts { .. } | Op::PlaceByDigit { .. } | Op::ScatterSorted { .. })
-    }
 }
 
 impl From<Elementwise> for Op {

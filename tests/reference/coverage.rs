@@ -36,6 +36,8 @@ fn plain(op: &Op) -> Op {
         Op::ArgReduce { kind, .. } => Op::ArgReduce { kind: *kind, axis: 0 },
         Op::Scan { kind, .. } => Op::Scan { kind: *kind, axis: 0 },
         Op::Scatter { kind, .. } => Op::Scatter { kind: *kind, axis: 0 },
+        Op::Argsort { descending, .. } => Op::Argsort { axis: 0, descending: *descending },
+        Op::ScatterSorted { kind, .. } => Op::ScatterSorted { kind: *kind, axis: 0 },
         other => other.clone(),
     }
 }
@@ -65,6 +67,12 @@ fn every_op_of_a_table_has_a_case_for_every_dtype() {
         }
         for &kind in Extreme::ALL {
             need(Op::ArgReduce { kind, axis: 0 }, vec![dtype], DType::I64);
+        }
+        for descending in [false, true] {
+            need(Op::Argsort { axis: 0, descending }, vec![dtype], DType::I64);
+        }
+        for &kind in ScatterKind::ALL.iter().filter(|&&kind| kind == ScatterKind::Set || dtype != DType::Bool) {
+            need(Op::ScatterSorted { kind, axis: 0 }, vec![dtype, DType::I64, dtype], dtype);
         }
         for index in [DType::I32, DType::I64] {
             for &kind in ScatterKind::ALL {

@@ -14,6 +14,8 @@ const THREADS: usize = 256;
 /// What a block computes, in vectors of adjacent elements: several for each thread, so that the searches, which only
 /// some threads do, are a small part.
 const UNITS: usize = 2048;
+/// Entries of a place whose updates are loaded together, so that a place with many waits less often.
+const TOGETHER: usize = 4;
 
 /// The scatter of a body.
 struct Scatter {
@@ -73,6 +75,28 @@ impl Scatter {
         index.push(at.clone());
         index.extend(delinear(&around[1], &self.shape[self.axis + 1..]));
         index
+    }
+
+    /// Combines the updates of so many entries from number `q` on into adjacent elements, in the order of the entries.
+    fn combine(&self, emit: &mut Emitter<'_>, entries: usize, elements: &[Index], sums: &[String]) -> Emit<()> {
+        let index = emit.index_type();
+        let mut updates = Vec::new();
+        for number in 0..entries {
+            let at = emit.define("int", "q", format!("q + {number}"));
+            let at = emit.integer(&at, self.count);
+            let entry = emit.value(self.operands[1], &[at])?;
+            let source = emit.define("unsigned", "s", format!("(unsigned){entry}"));
+            let exists = emit.define("bool", "c", format!("{source} < {}u", self.count));
+            let source = emit.define(index, "i", format!("{exists} ? ({index}){source} : 0"));
+            let source = emit.integer(&source, self.count);
+            for element in elements {
+                updates.push((exists.clone(), emit.value(self.operands[2], &self.index(&source, element))?));
+            }
+        }
+        for ((exists, update), sum) in updates.iter().zip(sums.iter().cycle()) {
+            emit.line(format!("{sum} = {exists} ? {} : {sum};", combined(self.kind, sum, update)));
+        }
+        Ok(())
     }
 
     /// Announces adjacent scattered elements, and computes and stores the outputs there.
@@ -186,18 +210,12 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     }
     let place = emit.index(&place);
     let end = emit.define("int", "n", format!("bounds[{place} + 1]"));
-    emit.open(format!("for (int q = bounds[{place}]; q < {end}; ++q)"));
-    let which = emit.integer("q", scatter.count);
-    let entry = emit.value(scatter.operands[1], &[which])?;
-    emit.line(format!("unsigned source = (unsigned){entry};"));
-    emit.open(format!("if (source < {}u)", scatter.count));
-    emit.line(format!("{index} i = source;"));
-    let update = emit.variable("i", scatter.count);
-    for (element, sum) in elements.iter().zip(&sums) {
-        let value = emit.value(scatter.operands[2], &scatter.index(&update, element))?;
-        emit.line(format!("{sum} = {};", combined(scatter.kind, sum, &value)));
-    }
+    emit.line(format!("int q = bounds[{place}];"));
+    emit.open(format!("for (; q + {TOGETHER} <= {end}; q += {TOGETHER})"));
+    scatter.combine(&mut emit, TOGETHER, &elements, &sums)?;
     emit.close();
+    emit.open(format!("for (; q < {end}; ++q)"));
+    scatter.combine(&mut emit, 1, &elements, &sums)?;
     emit.close();
     scatter.store(request, &mut emit, &at, &elements, &sums)?;
     emit.close();

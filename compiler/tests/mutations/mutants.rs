@@ -96,6 +96,11 @@ impl Mutant {
         self
     }
 
+    /// Whether it must be found.
+    pub(crate) fn is_found(&self) -> bool {
+        matches!(self.expected, Expected::Found(_))
+    }
+
     /// The text of the mutant of a kernel.
     ///
     /// # Errors

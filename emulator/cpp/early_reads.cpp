@@ -17,7 +17,8 @@ constexpr unsigned PATIENCE = 10000;
 struct EarlyRead {
     // Set last: a signal may come at any time.
     volatile bool present;
-    bool shared;
+    bool shared, atomic;
+    const char* byte;
     uint64_t block;
     unsigned preemptions;
     std::string finding;
@@ -29,10 +30,17 @@ EarlyRead first;
 void read_early(const Attempt& attempt, const char* byte, bool shared) {
     if (first.present) return;
     first.shared = shared;
+    first.atomic = attempt.op != Op::Read;
+    first.byte = byte;
     first.block = current->block->number;
     first.preemptions = 0;
     first.finding = finding_text("uninitialised", attempt.pc, current, uninitialised_lines(attempt, byte));
     first.present = true;
+}
+
+void race_comes(const Attempt& attempt) {
+    bool same = first.byte >= attempt.p && first.byte < attempt.p + attempt.bytes;
+    if (first.present && first.atomic && !same) end_early_reads();
 }
 
 void end_early_reads_of(const Block& block) {

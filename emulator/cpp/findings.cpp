@@ -2,6 +2,7 @@
 #include "findings.h"
 
 #include "copies.h"
+#include "early_reads.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -70,6 +71,7 @@ std::string message(const std::string& text) { return "message " + text + "\n"; 
 }  // namespace
 
 void race(const Attempt& attempt, const Access& other) {
+    race_comes(attempt);
     const Copy* copy = copies.completed_at(other.mark, attempt);
     if (copy && threads.ordered(copy->issued, false)) pending_copy(attempt, *copy);
     std::string lines = about(attempt, attempt.p) + other_lines(other.mark) +

@@ -114,7 +114,12 @@ pub(crate) fn integers() -> Vec<Set> {
             set.each(&[0, 1], DType::Bool, &format!("mg_{name}_before(a, i % 3, b, i % 2)"), Bound::Exact);
         }
         if matches!(dtype, DType::I32 | DType::I64) {
-            set.each(&[0], dtype, &format!("mg_limit(a, ({})100)", crate::probe::storage(dtype)), Bound::Exact);
+            set.each(
+                &[0],
+                dtype,
+                &format!("mg_limit(a, ({})100)", monograph_compiler::codegen::storage(dtype)),
+                Bound::Exact,
+            );
         }
         set
     };

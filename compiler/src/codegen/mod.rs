@@ -16,6 +16,8 @@ mod scan;
 mod scatter;
 mod types;
 
+pub use types::storage;
+
 use crate::Options;
 use emit::{Emitter, Refusal};
 use monograph_ir::plan::{Access, IndexMap};

@@ -34,6 +34,7 @@ mod answer;
 mod build;
 mod child;
 mod compiler;
+mod debugger;
 mod emulator;
 mod explain;
 mod image;

@@ -48,6 +48,7 @@ mod session;
 mod socket;
 mod sources;
 mod store;
+mod waits;
 
 pub use emulator::Emulator;
 pub use options::{EmulatorOptions, Schedule, UnknownSchedule};

@@ -16,7 +16,7 @@ const KERNELS: usize = 20;
 /// The folder where a debugger looks for the text of a program: it is compiled there, under the name by which its lines
 /// go.
 pub(crate) fn folder(store: &Store, program: &Source<'_>) -> Result<PathBuf, Error> {
-    store.keep(&Key::new("text").add(program.text).name("text"), PROGRAM, program.text)
+    store.keep(&Key::new("text").add(program.text).short_name("text"), PROGRAM, program.text)
 }
 
 /// An executable that is meant for a debugger.
@@ -29,7 +29,7 @@ pub(crate) struct Debugging {
 
 impl Debugging {
     pub(crate) fn new(store: &Store, kernels: &[&str]) -> Result<Debugging, Error> {
-        let folder = store.keep(&Key::new("commands").add(COMMANDS).name("gdb"), "debug.gdb", COMMANDS)?;
+        let folder = store.keep(&Key::new("commands").add(COMMANDS).short_name("gdb"), "debug.gdb", COMMANDS)?;
         let kernels = kernels.iter().map(|k| k.to_string()).collect();
         Ok(Debugging { kernels, commands: folder.join("debug.gdb") })
     }

@@ -31,6 +31,11 @@ impl Key {
     pub(crate) fn name(&self, extension: &str) -> String {
         format!("{}.{extension}", self.0.finalize().to_hex())
     }
+
+    /// A name that people will see. What it names is compared before it is used.
+    pub(crate) fn short_name(&self, extension: &str) -> String {
+        format!("{}.{extension}", &self.0.finalize().to_hex()[..12])
+    }
 }
 
 /// A folder of compiled things: the user's, or a temporary one that goes with this.

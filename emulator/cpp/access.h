@@ -22,7 +22,8 @@ constexpr unsigned STEPS = 10000;
 
 // Makes `threads` and `places` those of the current fiber.
 void switch_fiber();
-void preempt();
+// The fiber has made many accesses since it came to run, the last at `pc`: others run.
+void preempt(uintptr_t pc);
 
 // Any operation, size and alignment.
 void access_anyhow(const Attempt& attempt);
@@ -36,9 +37,9 @@ void read_unwritten(const Attempt& attempt, const char* byte);
 void check_copy_sources(const Attempt& attempt);
 extern uint64_t copies_from_writable;  // how many copies are under way whose source the launch may write
 
-inline void step() {
+inline void step(uintptr_t pc) {
     if (current != running.fiber) switch_fiber();
-    if (++running.steps >= STEPS) preempt();
+    if (++running.steps >= STEPS) preempt(pc);
 }
 
 inline bool on_stack(const void* p, uint64_t bytes) {
@@ -90,7 +91,7 @@ inline void access_words(const Region& region, const Attempt& attempt, uint64_t 
 template <unsigned N, Op OP>
 inline void access(const void* p, uintptr_t pc) {
     if (!current) return;
-    step();
+    step(pc);
     Attempt attempt = {(const char*)p, N, OP, pc};
     if (uintptr_t(p) % N) misaligned(attempt);
     if (on_stack(p, N)) return;

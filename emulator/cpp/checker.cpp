@@ -20,9 +20,12 @@ void switch_fiber() {
     places.enter_block(current->block->slot);
 }
 
-void preempt() {
+void preempt(uintptr_t pc) {
     running.steps = 0;
     early_read_takes_time();
+    current->pc = pc;
+    current->call = "a long loop";
+    current->preempted = true;
     yield();
     if (current != running.fiber) switch_fiber();
 }
@@ -79,7 +82,7 @@ void access(const void* p, unsigned bytes, Kind kind, uintptr_t pc) {
         enter(p, bytes, Op::AtomicWrite, true, pc);
         return;
     }
-    step();
+    step(pc);
     access_anyhow({(const char*)p, bytes, kind == Read ? Op::Read : Op::Write, pc});
 }
 

@@ -145,7 +145,7 @@ void check_copy_sources(const Attempt& attempt) { copies.check_sources(attempt);
 
 void async_issued(void* to, const void* from, unsigned bytes, unsigned valid, uintptr_t pc) {
     if (!current || bytes == 0) return;
-    step();
+    step(pc);
     const Thread& me = *threads.me;
     Mark mark = {me.id, me.counter, uint32_t(pc)};
     copies.issue({(char*)to, (const char*)from, bytes, valid, mark, me.stamp()}, pc);

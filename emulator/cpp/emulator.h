@@ -87,6 +87,7 @@ struct Fiber {
     State state;
     uintptr_t pc;      // of the call that it waits in
     const char* call;  // the name of that call
+    bool preempted;    // it was made to let others run; where, is `pc` while it is ready
     bool spun;         // it took a turn of a spin loop since it last met other threads
     // Its part in a collective of its warp: what it gave, and what it gets.
     uint64_t value, result;

@@ -8,6 +8,7 @@
 
 #include "channel.h"
 #include "checker.h"
+#include "debugger.h"
 #include "device.h"
 #include "scheduler.h"
 #include "segments.h"
@@ -23,7 +24,7 @@ namespace emu {
 
 namespace {
 
-uint64_t time_limit;  // of a launch, in ms
+uint64_t time_limit;  // of a launch, in ms; 0 for none
 std::map<std::string, std::vector<SharedArray>> shared_arrays;
 
 auto find_kernel(const std::string& symbol) {
@@ -141,6 +142,8 @@ void obey(const std::string& line) {
         check::set_written(start, bytes, true);
     } else if (command == "shared") {
         declare_shared(words);
+    } else if (command == "debugger") {
+        wait_for_debugger();
     } else {
         fail("no command: " + command);
     }
@@ -154,7 +157,7 @@ void obey(const std::string& line) {
 
 int main(int count, char** arguments) {
     using namespace emu;
-    if (count != 3) fail("arguments: the file of memory, and the time limit of a launch in ms");
+    if (count != 3) fail("arguments: the file of memory, and the time limit of a launch in ms, or 0");
     // What a kernel printed before it failed is there although nothing is flushed.
     setvbuf(stdout, nullptr, _IOLBF, 1 << 12);
     open_memory(arguments[1]);

@@ -160,6 +160,7 @@ bool choose_block() {
 void begin_fiber(Fiber& fiber) {
     fiber.state = State::Ready;
     fiber.spun = false;
+    fiber.preempted = false;
     Stack stack = take_stack();
     fiber.stack_low = stack.low;
     fiber.stack_high = stack.high;

@@ -75,7 +75,9 @@ void on_alarm(int, siginfo_t*, void* context) {
     Text text;
     text.add("message the launch took longer than its time limit\n");
     describe_waits(text);
-    report_text("timeout", program_counter(context), current, text);
+    // The alarm is likely to come while an access is checked, not in the program itself.
+    bool loops = current && current->state == State::Ready && current->preempted;
+    report_text("timeout", loops ? current->pc : program_counter(context), current, text);
 }
 
 void install(int number, void (*handler)(int, siginfo_t*, void*)) {

@@ -49,7 +49,7 @@ void fence() {
 }
 
 Accesses* enter(const void* p, unsigned bytes, Op op, bool update, uintptr_t pc) {
-    step();
+    step(pc);
     Attempt attempt = {(const char*)p, bytes, op, pc};
     if (uintptr_t(p) % bytes) misaligned(attempt);
     if (on_stack(p, bytes)) return nullptr;

@@ -15,7 +15,7 @@ namespace {
 // An access of a size that has no callback, or whose address need not be aligned.
 void access_range(const void* p, uint64_t bytes, Op op, uintptr_t pc) {
     if (!emu::current) return;
-    emu::check::step();
+    emu::check::step(pc);
     emu::check::access_anyhow({(const char*)p, bytes, op, pc});
 }
 

@@ -1,9 +1,11 @@
 //! Building executables from the runtime and programs.
 
 use crate::compiler::{Compiler, Unit};
+use crate::debugger::{self, Debugging};
 use crate::image::{self, Image};
 use crate::jobs::{Job, Workshop};
 use crate::lines::PROGRAM;
+use crate::options::EmulatorOptions;
 use crate::sources;
 use crate::store::{Key, Store, failed};
 use monograph_ir::Error;
@@ -30,37 +32,40 @@ pub(crate) struct Source<'a> {
 pub(crate) struct Executable {
     pub(crate) path: PathBuf,
     pub(crate) image: Image,
+    /// Where it is meant for a debugger.
+    pub(crate) debugging: Option<Debugging>,
 }
 
 /// Compiles what is not in the store, and links.
 pub(crate) fn build(
     compiler: &Compiler,
     store: &Store,
-    checked: bool,
+    options: &EmulatorOptions,
     programs: &[Source<'_>],
 ) -> Result<Executable, Error> {
     for symbol in programs.iter().flat_map(|p| &p.symbols) {
         check_symbol(symbol)?;
     }
-    let mut jobs: Vec<Job> = programs
-        .iter()
-        .map(|p| Job {
-            what: format!("the program `{}`", p.name),
+    let mut jobs = Vec::new();
+    for program in programs {
+        jobs.push(Job {
+            what: format!("the program `{}`", program.name),
             unit: Unit::Program,
             file: "unit.cpp".into(),
-            text: unit(p),
-        })
-        .collect();
-    let count = jobs.len();
+            text: unit(program),
+            folder: if options.debugger { Some(debugger::folder(store, program)?) } else { None },
+        });
+    }
     jobs.extend(sources::units().map(|(file, text)| Job {
         what: format!("the emulator's own file {file}"),
-        unit: Unit::Runtime,
+        unit: if file == sources::TYPES { Unit::Types } else { Unit::Runtime },
         file: file.into(),
         text: text.into(),
+        folder: None,
     }));
-    let workshop = Workshop::new(compiler, store, checked);
+    let workshop = Workshop::new(compiler, store, *options);
     let mut objects = workshop.compile(&jobs)?;
-    let (of_programs, of_runtime) = objects.split_at(count);
+    let (of_programs, of_runtime) = objects.split_at(programs.len());
     let dynamic = dynamic(of_programs, of_runtime)?;
     if !dynamic.is_empty() {
         objects.extend(workshop.compile(&[Job {
@@ -68,6 +73,7 @@ pub(crate) fn build(
             unit: Unit::Assembly,
             file: "dynamic.s".into(),
             text: definition(&dynamic),
+            folder: None,
         }])?);
     }
     let mut key = Key::new("executable");
@@ -85,7 +91,8 @@ pub(crate) fn build(
     let bytes = fs::read(&path).map_err(|e| failed(&path, &e))?;
     let kernels: Vec<&str> = programs.iter().flat_map(|p| p.symbols.iter().copied()).collect();
     let image = Image::read(&bytes, dynamic.first().map(String::as_str), &kernels)?;
-    Ok(Executable { path, image })
+    let debugging = if options.debugger { Some(Debugging::new(store, &kernels)?) } else { None };
+    Ok(Executable { path, image, debugging })
 }
 
 /// Kernels are named to the compiler and to the child, so their names must be names.

@@ -21,16 +21,23 @@ pub(crate) struct Child {
 
 impl Child {
     /// Starts an executable on a file of memory. It ends a launch that takes longer than the limit, and is ended itself
-    /// if an answer takes longer than both durations.
-    pub(crate) fn start(executable: &Path, memory: &Path, limit: Duration, grace: Duration) -> Result<Child, Error> {
+    /// if an answer takes longer than both durations. Without a limit, both take as long as they take.
+    pub(crate) fn start(
+        executable: &Path,
+        memory: &Path,
+        limit: Option<Duration>,
+        grace: Duration,
+    ) -> Result<Child, Error> {
         let mut command = Command::new(executable);
-        command.arg(memory).arg(limit.as_millis().clamp(1, u128::from(u32::MAX)).to_string());
+        // 0 stands for no limit.
+        let milliseconds = limit.map_or(0, |limit| limit.as_millis().clamp(1, u128::from(u32::MAX)));
+        command.arg(memory).arg(milliseconds.to_string());
         let (process, connection) = socket::spawn(&mut command).map_err(|e| failed(executable, &e))?;
         let child = Child { process, connection: BufReader::new(connection) };
         child
             .connection
             .get_ref()
-            .set_read_timeout(Some(limit.saturating_add(grace)))
+            .set_read_timeout(limit.map(|limit| limit.saturating_add(grace)))
             .map_err(|e| failed(executable, &e))?;
         Ok(child)
     }
@@ -117,7 +124,7 @@ mod tests {
     /// What a program that knows nothing of the emulator answers.
     fn answer(program: &str, argument: &str) -> Box<Report> {
         let short = Duration::from_millis(50);
-        let mut child = Child::start(Path::new(program), Path::new(argument), short, short).unwrap();
+        let mut child = Child::start(Path::new(program), Path::new(argument), Some(short), short).unwrap();
         match child.ask("launch f") {
             Ok(Answer::Found(report)) => report,
             other => panic!("{other:?}"),
@@ -139,7 +146,7 @@ mod tests {
 
     #[test]
     fn an_executable_that_is_not_there_is_an_error() {
-        let missing = Child::start(Path::new("/nonsense/exe"), Path::new(""), GRACE, GRACE);
+        let missing = Child::start(Path::new("/nonsense/exe"), Path::new(""), Some(GRACE), GRACE);
         assert!(matches!(missing, Err(Error::Io { path, .. }) if path == "/nonsense/exe"));
     }
 }

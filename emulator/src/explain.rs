@@ -3,7 +3,8 @@
 use crate::answer::{Address, Report};
 use crate::build::Executable;
 use crate::lines::Lines;
-use monograph_ir::{DType, Finding, KernelLine, MemoryKind, MemoryPlace, Origin, OtherAccess, Wait};
+use crate::waits;
+use monograph_ir::{DType, Finding, KernelLine, MemoryKind, MemoryPlace, Origin, OtherAccess};
 use std::fs;
 
 /// What this process knows of the launch that a report is about.
@@ -40,7 +41,7 @@ pub(crate) fn explain(report: Report, executable: &Executable, scene: &Scene<'_>
         thread: report.other_thread,
         access: report.other_access,
     });
-    let waits = report.waits.into_iter().map(|(pc, text)| Wait { at: line(pc), text });
+    let waits = waits::group(report.waits.into_iter().map(|(pc, text)| (line(pc), text)).collect());
     Finding {
         kind: report.kind,
         kernel: scene.kernel.map(|(symbol, _)| symbol.to_string()).unwrap_or_default(),
@@ -51,7 +52,7 @@ pub(crate) fn explain(report: Report, executable: &Executable, scene: &Scene<'_>
         access: report.access,
         other,
         memory,
-        waits: waits.collect(),
+        waits,
         message: report.message,
     }
 }

@@ -34,6 +34,7 @@ mod answer;
 mod build;
 mod child;
 mod compiler;
+mod debugger;
 mod emulator;
 mod explain;
 mod image;
@@ -47,6 +48,7 @@ mod session;
 mod socket;
 mod sources;
 mod store;
+mod waits;
 
 pub use emulator::Emulator;
 pub use options::{EmulatorOptions, Schedule, UnknownSchedule};

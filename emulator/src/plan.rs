@@ -87,9 +87,9 @@ impl EmulatedPlan {
             }
         }
         sources.retain(|s| !s.symbols.is_empty());
-        let executable = Arc::new(emulator.build(options.checked, &sources)?);
+        let executable = Arc::new(emulator.build(&options, &sources)?);
         let memory = Arc::new(PlanMemory::new(plan.clone())?);
-        let session = Session::new(executable, memory.memory.clone(), options.time_limit);
+        let session = Session::new(executable, memory.memory.clone(), &options);
         let seed = match options.schedule {
             Schedule::Seeded(seed) => Some(seed),
             Schedule::InOrder | Schedule::Reverse => None,

@@ -69,15 +69,15 @@ impl Parameter<'_> {
     }
 }
 
-/// A program whose kernels can be run one by one. It is compiled once for checked and once for unchecked runs, each at
-/// the first of them.
+/// A program whose kernels can be run one by one. It is compiled once for checked and once for unchecked runs, with a
+/// debugger and without, each at the first of them.
 #[derive(Debug)]
 pub struct EmulatedProgram {
     emulator: Emulator,
     source: String,
     symbols: Vec<String>,
-    /// Unchecked and checked.
-    built: [Mutex<Option<Arc<Executable>>>; 2],
+    /// Unchecked and checked, and the same for a debugger.
+    built: [Mutex<Option<Arc<Executable>>>; 4],
 }
 
 impl EmulatedProgram {
@@ -107,9 +107,9 @@ impl EmulatedProgram {
             return Err(Error::Unknown { what: "kernel", name: run.symbol.into(), known: self.symbols.clone() });
         }
         check_launch(run.symbol, run.grid, run.block, run.shared)?;
-        let executable = self.executable(options.checked)?;
+        let executable = self.executable(options)?;
         let memory = Arc::new(Memory::new(run.parameters.iter().map(Parameter::bytes))?);
-        let mut session = Session::new(executable, memory.clone(), options.time_limit);
+        let mut session = Session::new(executable, memory.clone(), options);
         let mut parameters = Vec::new();
         for (segment, parameter) in run.parameters.iter().enumerate() {
             let bytes = parameter.bytes();
@@ -150,14 +150,15 @@ impl EmulatedProgram {
     }
 
     /// Builds it if that was not done yet. Who asks meanwhile waits.
-    fn executable(&self, checked: bool) -> Result<Arc<Executable>, Error> {
-        let mut built = self.built[usize::from(checked)].lock().unwrap_or_else(PoisonError::into_inner);
+    fn executable(&self, options: &EmulatorOptions) -> Result<Arc<Executable>, Error> {
+        let number = usize::from(options.checked) + 2 * usize::from(options.debugger);
+        let mut built = self.built[number].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(executable) = &*built {
             return Ok(executable.clone());
         }
         let symbols = self.symbols.iter().map(String::as_str).collect();
         let source = Source { name: "program", text: &self.source, symbols };
-        let executable = Arc::new(self.emulator.build(checked, &[source])?);
+        let executable = Arc::new(self.emulator.build(options, &[source])?);
         *built = Some(executable.clone());
         Ok(executable)
     }

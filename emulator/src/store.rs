@@ -31,6 +31,11 @@ impl Key {
     pub(crate) fn name(&self, extension: &str) -> String {
         format!("{}.{extension}", self.0.finalize().to_hex())
     }
+
+    /// A name that people will see. What it names is compared before it is used.
+    pub(crate) fn short_name(&self, extension: &str) -> String {
+        format!("{}.{extension}", &self.0.finalize().to_hex()[..12])
+    }
 }
 
 /// A folder of compiled things: the user's, or a temporary one that goes with this.
@@ -73,6 +78,21 @@ impl Store {
         make(&made)?;
         fs::rename(&made, &file).map_err(|e| failed(&file, &e))?;
         Ok(file)
+    }
+
+    /// A folder of that name with one file of that name and text, to be read by others than this program. The folder's name
+    /// says what the text is.
+    pub(crate) fn keep(&self, folder: &str, file: &str, text: &str) -> Result<PathBuf, Error> {
+        let folder = self.folder.join(folder);
+        make_private(&folder).map_err(|e| failed(&folder, &e))?;
+        let path = folder.join(file);
+        if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
+            return Ok(folder);
+        }
+        let workshop = temporary_in(&self.folder)?;
+        let made = workshop.path().join(file);
+        fs::write(&made, text).and_then(|()| fs::rename(&made, &path)).map_err(|e| failed(&path, &e))?;
+        Ok(folder)
     }
 
     /// Held while the file of that name is made. A few locks serve all names, so that they need not be removed.
@@ -136,6 +156,18 @@ mod tests {
             let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&store.folder).unwrap().permissions());
             assert_eq!(mode & 0o777, 0o700);
         }
+    }
+
+    #[test]
+    fn a_text_is_kept_as_it_is() {
+        let store = Store::new(None).unwrap();
+        let keep = || store.keep("a.text", "program", "a\n\tb").unwrap();
+        let path = keep().join("program");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a\n\tb");
+        // What somebody edited there would not be what runs.
+        fs::write(&path, "c").unwrap();
+        assert_eq!(fs::read_to_string(keep().join("program")).unwrap(), "a\n\tb");
+        assert_eq!(names(&store), ["a.text"]);
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The emulator on hand-written kernels and a hand-made plan.
 
+mod apart;
 mod correct;
+mod debugger;
 mod defects;
 mod plans;
+mod printing;
 mod process;
 mod tool;

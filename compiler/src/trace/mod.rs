@@ -27,6 +27,8 @@
 mod axes;
 mod control;
 mod create;
+mod diagonal;
+mod einsum;
 mod elementwise;
 mod frozen;
 mod host;
@@ -46,6 +48,8 @@ mod tracer;
 pub use axes::{AxisIndex, AxisList};
 pub use control::{cond, fori_loop, while_loop};
 pub use create::{arange, full, iota, ones, zeros};
+pub use diagonal::eye;
+pub use einsum::einsum;
 pub use elementwise::where_;
 pub use frozen::Frozen;
 pub use host::{dynamic_range, probe};

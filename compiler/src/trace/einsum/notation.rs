@@ -3,8 +3,8 @@
 /// The name of a dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::trace) enum Label {
-    /// A dimension under `...`, counted from the right, because shapes are aligned there.
-    Dots(usize),
+    /// A dimension without a letter. One under `...` is counted from the right, because shapes are aligned there.
+    Number(usize),
     /// A dimension that a letter names.
     Letter(char),
 }
@@ -12,7 +12,7 @@ pub(in crate::trace) enum Label {
 impl std::fmt::Display for Label {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Label::Dots(from_right) => write!(f, "dimension -{} of `...`", from_right + 1),
+            Label::Number(from_right) => write!(f, "dimension -{} of `...`", from_right + 1),
             Label::Letter(letter) => write!(f, "`{letter}`"),
         }
     }
@@ -67,7 +67,7 @@ impl Term {
     /// The labels, with `dots` dimensions in the place of `...`.
     fn labels(&self, dots: usize) -> Vec<Label> {
         let (before, after) = self.letters.split_at(self.dots.unwrap_or(0));
-        let middle = (0..dots).rev().map(Label::Dots);
+        let middle = (0..dots).rev().map(Label::Number);
         let letter = |&letter: &char| Label::Letter(letter);
         before.iter().map(letter).chain(middle).chain(after.iter().map(letter)).collect()
     }
@@ -133,13 +133,13 @@ fn implicit(operands: &[Vec<Label>], widest: usize) -> Vec<Label> {
         .flatten()
         .filter_map(|label| match label {
             Label::Letter(letter) => Some(*letter),
-            Label::Dots(_) => None,
+            Label::Number(_) => None,
         })
         .collect();
     let mut once: Vec<char> =
         letters.iter().copied().filter(|letter| letters.iter().filter(|l| *l == letter).count() == 1).collect();
     once.sort_unstable();
-    (0..widest).rev().map(Label::Dots).chain(once.into_iter().map(Label::Letter)).collect()
+    (0..widest).rev().map(Label::Number).chain(once.into_iter().map(Label::Letter)).collect()
 }
 
 #[cfg(test)]
@@ -159,8 +159,8 @@ mod tests {
         assert_eq!(result("bA", &[2]), letters("Ab"));
         assert_eq!(result("ii", &[2]), []);
         assert_eq!(result("", &[0]), []);
-        assert_eq!(result("i...", &[3]), [Label::Dots(1), Label::Dots(0), Label::Letter('i')]);
-        assert_eq!(result("...i,...->i...", &[2, 3])[1..], [Label::Dots(2), Label::Dots(1), Label::Dots(0)]);
+        assert_eq!(result("i...", &[3]), [Label::Number(1), Label::Number(0), Label::Letter('i')]);
+        assert_eq!(result("...i,...->i...", &[2, 3])[1..], [Label::Number(2), Label::Number(1), Label::Number(0)]);
     }
 
     #[test]

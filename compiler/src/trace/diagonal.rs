@@ -2,10 +2,10 @@
 
 use super::create::filled;
 use super::normalize::INDEX;
-use super::tracer::{record, reject, scope};
+use super::tracer::{record, reject, scope, scope_or};
 use super::{AxisIndex, Tensor};
 use crate::diagnostics::codes;
-use monograph_ir::{Axes, DType, Literal, Op, Shape};
+use monograph_ir::{Axes, DType, Literal, Op, Shape, Spec};
 
 /// A matrix with ones (`true`) on diagonal `k` (0 is the main one, 1 the next above), else zeros.
 ///
@@ -104,6 +104,13 @@ impl Tensor {
         let mut square = spec.shape.to_vec();
         square[rank - 1] = n;
         square.push(n);
+        if Spec::new(INDEX, square.as_slice()).bytes().is_none() {
+            let message = format!(
+                "`{}`: a matrix with {spec} on diagonal {k} is more than can be addressed",
+                scope_or("diag_embed")
+            );
+            return reject(codes::TOO_LARGE, message, "too large", &[*self], &[]);
+        }
         // Row `i` holds element `i` (behind the rows above a lower diagonal), at one column.
         let mut low = vec![0; rank];
         let mut high = vec![0; rank];

@@ -1,6 +1,12 @@
 //! Composite operations: values worked out by hand, properties against plain loops, and what wrong uses are told.
 
+mod arithmetic;
+mod data;
 mod einsum;
+mod losses;
+mod resample;
+mod scans;
+mod shaping;
 
 use monograph_compiler::trace::{Program, Tensor, trace};
 use monograph_ir::{Array, Element, Error, Outputs, ParamKind, Returned, Spec, interp, verify};

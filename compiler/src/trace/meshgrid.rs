@@ -18,8 +18,8 @@ pub enum GridOrder {
 /// ```
 /// # use monograph_compiler::trace::{GridOrder, Tensor, meshgrid, trace};
 /// # use monograph_ir::Element;
-/// let program = trace(|(x, y)| meshgrid(&[x, y], GridOrder::Cartesian), (f32::spec([3]), f32::spec([2])))?;
-/// assert_eq!(program.output_form().to_string(), "[f32[2, 3], f32[2, 3]]");
+/// let program = trace(|(x, y): (Tensor, Tensor)| meshgrid(&[x, y], GridOrder::Cartesian), (f32::spec([3]), f32::spec([2])))?;
+/// assert_eq!(**program.output_form(), [f32::spec([2, 3]), f32::spec([2, 3])]);
 /// # Ok::<(), monograph_ir::Error>(())
 /// ```
 #[track_caller]

@@ -88,9 +88,9 @@ impl Tensor {
     /// shape, and leaves.
     ///
     /// ```
-    /// # use monograph_compiler::trace::trace;
+    /// # use monograph_compiler::trace::{Tensor, trace};
     /// # use monograph_ir::Element;
-    /// let similarity = |(x, y)| x.cosine_similarity(y, -1, 1e-8);
+    /// let similarity = |(x, y): (Tensor, Tensor)| x.cosine_similarity(y, -1, 1e-8);
     /// let program = trace(similarity, (f32::spec([5, 1, 64]), f32::spec([7, 64])))?;
     /// assert_eq!(program.output_form().to_string(), "f32[5, 7]");
     /// # Ok::<(), monograph_ir::Error>(())
@@ -121,9 +121,9 @@ impl Tensor {
     /// their digits; the work is `n * m * d`.
     ///
     /// ```
-    /// # use monograph_compiler::trace::{Norm, trace};
+    /// # use monograph_compiler::trace::{Norm, Tensor, trace};
     /// # use monograph_ir::Element;
-    /// let program = trace(|(x, y)| x.cdist(y, Norm::L2), (f32::spec([5, 3]), f32::spec([7, 3])))?;
+    /// let program = trace(|(x, y): (Tensor, Tensor)| x.cdist(y, Norm::L2), (f32::spec([5, 3]), f32::spec([7, 3])))?;
     /// assert_eq!(program.output_form().to_string(), "f32[5, 7]");
     /// # Ok::<(), monograph_ir::Error>(())
     /// ```

@@ -54,9 +54,9 @@ impl Tensor {
     /// [`Tensor::take_at`]. `values` broadcast to the shape of `x.take_at(indices)`. A point outside is dropped.
     ///
     /// ```
-    /// # use monograph_compiler::trace::{Put, trace};
+    /// # use monograph_compiler::trace::{Put, Tensor, trace};
     /// # use monograph_ir::Element;
-    /// let put = |(x, i, j)| x.index_put(&[i, j], 1.0, Put::Add);
+    /// let put = |(x, i, j): (Tensor, Tensor, Tensor)| x.index_put(&[i, j], 1.0, Put::Add);
     /// let program = trace(put, (f32::spec([5, 6]), i64::spec([4]), i64::spec([4])))?;
     /// assert_eq!(program.output_form().to_string(), "f32[5, 6]");
     /// # Ok::<(), monograph_ir::Error>(())
@@ -87,9 +87,9 @@ impl Tensor {
     /// vector of i32 or i64) along `axis`.
     ///
     /// ```
-    /// # use monograph_compiler::trace::trace;
+    /// # use monograph_compiler::trace::{Tensor, trace};
     /// # use monograph_ir::Element;
-    /// let add = |(x, at, rows)| x.index_add(0, at, rows);
+    /// let add = |(x, at, rows): (Tensor, Tensor, Tensor)| x.index_add(0, at, rows);
     /// let program = trace(add, (f32::spec([5, 6]), i64::spec([2]), f32::spec([2, 6])))?;
     /// assert_eq!(program.output_form().to_string(), "f32[5, 6]");
     /// # Ok::<(), monograph_ir::Error>(())

@@ -91,9 +91,9 @@ impl Tensor {
     /// the other dimensions of this tensor, then those of `rhs`. One matrix product.
     ///
     /// ```
-    /// # use monograph_compiler::trace::trace;
+    /// # use monograph_compiler::trace::{Tensor, trace};
     /// # use monograph_ir::Element;
-    /// let product = |(x, y)| x.tensordot(y, [1, 2], [1, 0]);
+    /// let product = |(x, y): (Tensor, Tensor)| x.tensordot(y, [1, 2], [1, 0]);
     /// let program = trace(product, (f32::spec([2, 3, 4]), f32::spec([4, 3, 5])))?;
     /// assert_eq!(program.output_form().to_string(), "f32[2, 5]");
     /// # Ok::<(), monograph_ir::Error>(())

@@ -24,9 +24,9 @@ impl Tensor {
     /// The elements before each value are counted: the work is `n` for each, in one fused reduction.
     ///
     /// ```
-    /// # use monograph_compiler::trace::{Side, trace};
+    /// # use monograph_compiler::trace::{Side, Tensor, trace};
     /// # use monograph_ir::{Element, interp};
-    /// let search = |(sorted, x)| sorted.searchsorted(x, Side::Left);
+    /// let search = |(sorted, x): (Tensor, Tensor)| sorted.searchsorted(x, Side::Left);
     /// let program = trace(search, (f32::spec([3]), f32::spec([4])))?;
     /// let sorted = interp::Tensor::from_vec([3], vec![1.0f32, 2.0, 3.0]).unwrap();
     /// let x = interp::Tensor::from_vec([4], vec![0.0f32, 2.0, 2.5, 9.0]).unwrap();
@@ -71,9 +71,9 @@ impl Tensor {
     /// to the interval below it, [`Side::Right`] above.
     ///
     /// ```
-    /// # use monograph_compiler::trace::{Side, trace};
+    /// # use monograph_compiler::trace::{Side, Tensor, trace};
     /// # use monograph_ir::Element;
-    /// let ages = |(age, limits)| age.bucketize(limits, Side::Right);
+    /// let ages = |(age, limits): (Tensor, Tensor)| age.bucketize(limits, Side::Right);
     /// let program = trace(ages, (i32::spec([8, 5]), i32::spec([3])))?;
     /// assert_eq!(program.output_form().to_string(), "i64[8, 5]");
     /// # Ok::<(), monograph_ir::Error>(())

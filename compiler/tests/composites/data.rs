@@ -141,9 +141,9 @@ fn points_agree_with_loops() {
         let inner: usize = shape[used..].iter().product();
         let (mut taken, mut added) = (Vec::new(), elements.clone());
         for point in 0..count {
-            let place = (0..used).try_fold(0, |at, k| {
-                let index = usize::try_from(indices[k][point]).ok().filter(|&i| i < shape[k])?;
-                Some(at * shape[k] + index)
+            let place = indices.iter().zip(&shape).try_fold(0, |at, (index, &extent)| {
+                let index = usize::try_from(index[point]).ok().filter(|&i| i < extent)?;
+                Some(at * extent + index)
             });
             for i in 0..inner {
                 taken.push(place.map_or(0, |p| elements[p * inner + i]) as f64);

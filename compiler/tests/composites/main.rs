@@ -8,10 +8,12 @@ mod resample;
 mod scans;
 mod shaping;
 
+use monograph_compiler::Options;
+use monograph_compiler::passes::optimize;
 use monograph_compiler::trace::{Program, Tensor, trace};
 use monograph_ir::{Array, Element, Error, Outputs, ParamKind, Returned, Spec, interp, verify};
 
-/// The outputs of a program for the values of its inputs.
+/// The outputs of a program for the values of its inputs, which the passes do not change.
 fn run<S, I, O>(program: &Program<S, I, O>, inputs: &[Array]) -> Vec<interp::Tensor> {
     verify(program.graph()).unwrap();
     let mut inputs = inputs.iter();
@@ -25,7 +27,14 @@ fn run<S, I, O>(program: &Program<S, I, O>, inputs: &[Array]) -> Vec<interp::Ten
             interp::Tensor::from_bytes(array.spec().clone(), &array.bytes().unwrap()).unwrap()
         })
         .collect();
-    interp::evaluate(program.graph(), &params).unwrap()
+    let outputs = interp::evaluate(program.graph(), &params).unwrap();
+    let optimized = optimize(program.graph(), &Options::default()).unwrap();
+    for (before, after) in outputs.iter().zip(interp::evaluate(&optimized, &params).unwrap()) {
+        let mut elements = before.to_f64_vec().into_iter().zip(after.to_f64_vec());
+        let same = |(a, b): (f64, f64)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+        assert!(before.spec() == after.spec() && elements.all(same), "{before:?} became {after:?}");
+    }
+    outputs
 }
 
 /// Shape and elements of the only output of `f` of arrays.

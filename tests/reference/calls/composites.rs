@@ -2,9 +2,9 @@
 
 use super::{Call, calls};
 use monograph::{
-    ClassLoss, DType, GridOrder, Interpolation, LossReduction, Norm, PadMode, Put, ScanForm, Side, arange_step, bce_loss,
-    bce_with_logits, cross_entropy_soft, cross_entropy_with, einsum, eye, huber_loss, kl_div, l1_loss, linspace,
-    meshgrid, nll_loss, segment_mean, segment_sum, smooth_l1_loss,
+    ClassLoss, DType, GridOrder, Interpolation, LossReduction, Norm, PadMode, Put, ScanForm, Side, arange_step,
+    bce_loss, bce_with_logits, cross_entropy_soft, cross_entropy_with, einsum, eye, huber_loss, kl_div, l1_loss,
+    linspace, meshgrid, nll_loss, segment_mean, segment_sum, smooth_l1_loss,
 };
 
 pub(super) const CALLS: &[Call] = calls! {

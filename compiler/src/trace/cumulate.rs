@@ -1,6 +1,7 @@
-//! Scans that leave the element itself out or run from the end, and differences.
+//! Scans that leave the element itself out or run from the end, `logcumsumexp`, and differences.
 
 use super::create::filled;
+use super::normalize::INDEX;
 use super::tracer::{record, reject, scope};
 use super::{AxisIndex, Tensor};
 use crate::diagnostics::codes;
@@ -75,6 +76,39 @@ impl Tensor {
             scanned = scanned.pad(&low, &high, neutral);
         }
         if form.reverse { scanned.flip(axis) } else { scanned }
+    }
+
+    /// `ln` of the prefix sums of `e^x` of floats along `axis`, without overflow and as accurate at every place as
+    /// [`Tensor::logsumexp`]. The work is quadratic in the extent of the axis.
+    ///
+    /// ```
+    /// # use monograph_compiler::trace::{Tensor, trace};
+    /// # use monograph_ir::Element;
+    /// let program = trace(|x: Tensor| x.logcumsumexp(-1), f32::spec([4, 9]))?;
+    /// assert_eq!(program.output_form().to_string(), "f32[4, 9]");
+    /// # Ok::<(), monograph_ir::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn logcumsumexp(&self, axis: impl AxisIndex) -> Tensor {
+        if let Err(poison) = self.require_float("logcumsumexp") {
+            return poison;
+        }
+        let _scope = scope("logcumsumexp");
+        let Some(spec) = self.known() else { return self.absorb() };
+        let axis = match self.axis(&spec, axis) {
+            Ok(axis) => axis,
+            Err(poison) => return poison,
+        };
+        let n = spec.shape[axis];
+        if n == 0 {
+            return *self;
+        }
+        // Row `i` of a square holds the elements up to `i`, and -inf, whose exponential is 0, behind them.
+        let last = self.widened().transpose(axis, -1);
+        let rows = last.unsqueeze(-2);
+        let before = super::iota(INDEX, [n, n], 1).le(super::iota(INDEX, [n, n], 0));
+        let sums = before.select(rows, rows.constant_like(f64::NEG_INFINITY)).logsumexp(-1);
+        sums.transpose(axis, -1).rounded_as(self)
     }
 
     /// The differences of neighbours along `axis`, `order` times: `x[1..] - x[..n - 1]`. Each time the extent is one

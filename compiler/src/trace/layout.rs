@@ -1,5 +1,5 @@
 //! Other names and forms of reshapes and permutations: `flatten_axes`, `unflatten`, `movedim`, `swapaxes`,
-//! `expand_dims`.
+//! `expand_dims`, `rot90`.
 
 use super::tracer::{record, reject, scope};
 use super::{AxisIndex, AxisList, Tensor};
@@ -126,5 +126,36 @@ impl Tensor {
     pub fn expand_dims(&self, axis: impl AxisIndex) -> Tensor {
         let _scope = scope("expand_dims");
         self.unsqueeze(axis)
+    }
+
+    /// The plane of dimensions `from` and `to` turned by `times` quarters, from the first towards the second; negative
+    /// ones turn back. NumPy's `rot90`.
+    ///
+    /// ```
+    /// # use monograph_compiler::trace::{Tensor, trace};
+    /// # use monograph_ir::{Element, interp};
+    /// let program = trace(|x: Tensor| x.rot90(1, 0, 1), f32::spec([2, 2]))?;
+    /// let x = interp::Tensor::from_vec([2, 2], vec![1.0f32, 2.0, 3.0, 4.0]).unwrap();
+    /// assert_eq!(interp::evaluate(program.graph(), &[x]).unwrap()[0].to_f64_vec(), [2.0, 4.0, 1.0, 3.0]);
+    /// # Ok::<(), monograph_ir::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn rot90(&self, times: i64, from: impl AxisIndex, to: impl AxisIndex) -> Tensor {
+        let _scope = scope("rot90");
+        let Some(spec) = self.known() else { return self.absorb() };
+        let (from, to) = match (self.axis(&spec, from), self.axis(&spec, to)) {
+            (Ok(from), Ok(to)) => (from, to),
+            (Err(poison), _) | (_, Err(poison)) => return poison,
+        };
+        if from == to {
+            let message = format!("`rot90`: axis {from} of {spec} is given twice");
+            return reject(codes::AXIS, message, "a plane has two axes", &[*self], &[]);
+        }
+        match times.rem_euclid(4) {
+            0 => *self,
+            1 => self.flip(to).transpose(from, to),
+            2 => self.flip([from, to]),
+            _ => self.transpose(from, to).flip(to),
+        }
     }
 }

@@ -25,10 +25,12 @@
 //! public methods, and messages name the composite, not what it is made of.
 
 mod axes;
+mod class_losses;
 mod control;
 mod create;
 mod cumulate;
 mod diagonal;
+mod distinct;
 mod einsum;
 mod elementwise;
 mod frozen;
@@ -60,6 +62,7 @@ mod tensor;
 mod tracer;
 
 pub use axes::{AxisIndex, AxisList};
+pub use class_losses::{ClassLoss, cross_entropy_soft, cross_entropy_with, nll_loss};
 pub use control::{cond, fori_loop, while_loop};
 pub use create::{arange, full, iota, ones, zeros};
 pub use cumulate::ScanForm;
@@ -68,10 +71,7 @@ pub use einsum::einsum;
 pub use elementwise::where_;
 pub use frozen::Frozen;
 pub use host::{dynamic_range, probe};
-pub use losses::{
-    ClassLoss, LossReduction, bce_loss, bce_with_logits, cross_entropy_soft, cross_entropy_with, huber_loss, kl_div,
-    l1_loss, nll_loss, smooth_l1_loss,
-};
+pub use losses::{LossReduction, bce_loss, bce_with_logits, huber_loss, kl_div, l1_loss, smooth_l1_loss};
 pub use meshgrid::{GridOrder, meshgrid};
 pub use normalize::{cross_entropy, mse_loss};
 pub use norms::Norm;

@@ -1,9 +1,9 @@
-//! Products of vectors and of tensors along chosen axes: `outer`, `dot`, `inner`, `vdot`, `tensordot`, `kron`.
+//! Products of vectors and of tensors along chosen axes: `outer`, `dot`, `inner`, `vdot`, `tensordot`, `kron`, `cross`.
 
 use super::einsum::{Label, Labelled, contract};
-use super::operators::binary;
+use super::operators::{align, binary};
 use super::tracer::{reject, scope};
-use super::{AxisList, Operand, Tensor};
+use super::{AxisIndex, AxisList, Operand, Tensor};
 use crate::diagnostics::codes;
 use monograph_ir::{Elementwise, Spec};
 
@@ -142,6 +142,37 @@ impl Tensor {
             // The product was refused: its elements are more than can be addressed, or the dtypes differ.
             _ => product,
         }
+    }
+
+    /// The cross product of the vectors of 3 along `axis` of two tensors, which broadcast; `axis` counts in the
+    /// broadcast shape.
+    ///
+    /// ```
+    /// # use monograph_compiler::trace::trace;
+    /// # use monograph_ir::Element;
+    /// let program = trace(|(x, y)| x.cross(y, -1), (f32::spec([5, 3]), f32::spec([3])))?;
+    /// assert_eq!(program.output_form().to_string(), "f32[5, 3]");
+    /// # Ok::<(), monograph_ir::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn cross(&self, rhs: impl Operand, axis: impl AxisIndex) -> Tensor {
+        let rhs = rhs.tensor(self.known_dtype());
+        let _scope = scope("cross");
+        let [a, b] = match align("cross", [*self, rhs]) {
+            Ok(pair) => pair,
+            Err(poison) => return poison,
+        };
+        let (Some(spec), Some(_)) = (a.known(), b.known()) else { return self.beside(&rhs) };
+        let axis = match a.axis(&spec, axis) {
+            Ok(axis) => axis,
+            Err(poison) => return poison,
+        };
+        if spec.shape[axis] != 3 {
+            let message = format!("`cross`: axis {axis} of {spec} has extent {}, not 3", spec.shape[axis]);
+            return reject(codes::OPERANDS, message, "needs vectors of 3", &[*self, rhs], &[]);
+        }
+        // Component `i` is a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1], counted modulo 3.
+        a.roll(-1, axis) * b.roll(-2, axis) - a.roll(-2, axis) * b.roll(-1, axis)
     }
 
     /// The sum of products over these axes, as many of both.

@@ -34,6 +34,19 @@ fn products() {
 }
 
 #[test]
+fn cross_products() {
+    let pair = || [array(&[2, 3], &[1, 0, 0, 1, 2, 3]), array(&[3], &[0, 1, 0])];
+    is(of(&pair(), |x| x[0].cross(x[1], -1)), &[2, 3], &[0.0, 0.0, 1.0, -3.0, 0.0, 1.0]);
+    let columns = of(&pair(), |x| x[0].t().cross(x[1].unsqueeze(1), 0));
+    is(columns, &[3, 2], &[0.0, -3.0, 0.0, 0.0, 1.0, 1.0]);
+    assert_eq!(wrong(&[&[2, 3], &[3]], |x| x[0].cross(x[1], 0)), ["`cross`: axis 0 of f32[2, 3] has extent 2, not 3"]);
+    assert_eq!(
+        wrong_of(&[f32::spec([3]), i32::spec([3])], |x| x[0].cross(x[1], 0)),
+        ["`cross`: f32[3] with i32[3]: the dtypes differ"]
+    );
+}
+
+#[test]
 fn products_that_do_not_fit() {
     let shapes: &[&[usize]] = &[&[2, 3], &[2, 3]];
     let extents = "axis 1 has extent 3, and axis 0 extent 2";

@@ -114,6 +114,31 @@ fn points() {
 }
 
 #[test]
+fn distinct_elements() {
+    let x = || array(&[2, 3], &[5, 2, 5, 9, 2, 5]);
+    is(of1(x(), |x| x.unique_count()), &[], &[3.0]);
+    is(of1(x(), |x| x.unique_counts_padded(4, -1).0), &[4], &[2.0, 5.0, 9.0, -1.0]);
+    is(of1(x(), |x| x.unique_counts_padded(4, -1).1), &[4], &[2.0, 3.0, 1.0, 0.0]);
+    is(of1(x(), |x| x.unique_counts_padded(2, -1).1), &[2], &[2.0, 3.0]);
+    is(of1(x(), |x| x.unique_inverse()), &[2, 3], &[1.0, 0.0, 1.0, 2.0, 0.0, 1.0]);
+    let again = |x: monograph_compiler::trace::Tensor| x.unique_padded(3, 0).take(x.unique_inverse(), 0);
+    is(of1(x(), again), &[2, 3], &[5.0, 2.0, 5.0, 9.0, 2.0, 5.0]);
+    let floats = || array(&[5], &[f32::NAN, 0.0, -0.0, f32::NAN, 1.0]);
+    is(of1(floats(), |x| x.unique_count()), &[], &[3.0]);
+    is(of1(floats(), |x| x.unique_counts_padded(3, 0).1), &[3], &[2.0, 1.0, 2.0]);
+    is(of1(floats(), |x| x.unique_inverse()), &[5], &[2.0, 0.0, 0.0, 2.0, 1.0]);
+    let empty = || counting(&[0, 2]);
+    is(of1(empty(), |x| x.unique_count()), &[], &[0.0]);
+    is(of1(empty(), |x| x.unique_counts_padded(1, 7).0), &[1], &[7.0]);
+    is(of1(empty(), |x| x.unique_inverse()), &[0, 2], &[]);
+    let sparse = || array(&[2, 3], &[0, 7, 0, 1, 0, -1]);
+    is(of1(sparse(), |x| x.argwhere_padded(4, -9)), &[4, 2], &[0.0, 1.0, 1.0, 0.0, 1.0, 2.0, -9.0, -9.0]);
+    is(of1(sparse(), |x| x.argwhere_padded(1, -9)), &[1, 2], &[0.0, 1.0]);
+    is(of1(empty(), |x| x.argwhere_padded(1, -9)), &[1, 2], &[-9.0, -9.0]);
+    is(of1(counting(&[]), |x| x.argwhere_padded(1, -9)), &[1, 0], &[]);
+}
+
+#[test]
 fn masked_scatters() {
     let x = || array(&[2, 2], &[1, 2, 3, 4]);
     let mask = || array(&[2, 2], &[true, false, true, true]);

@@ -1,6 +1,6 @@
 //! Forms of scans, and differences.
 
-use super::{array, counting, is, of1, wrong, wrong_of};
+use super::{array, counting, is, is_near, of1, wrong, wrong_of};
 use monograph_compiler::trace::ScanForm;
 use monograph_ir::Element;
 
@@ -30,6 +30,20 @@ fn forms() {
     is(of1(counting(&[0]), |x| x.cumsum_with(0, BOTH)), &[0], &[]);
     assert_eq!(wrong(&[&[2]], |x| x[0].cumsum_with(1, BOTH)), ["`cumsum_with`: f32[2] has no axis 1"]);
     assert_eq!(wrong_of(&[bool::spec([2])], |x| x[0].cumsum_with(0, BOTH)).len(), 1);
+}
+
+#[test]
+fn logarithms_of_sums() {
+    let ln = f64::ln;
+    let x = array(&[4], &[0.0f32, 2f32.ln(), 1000.0, -1000.0]);
+    is_near(of1(x, |x| x.logcumsumexp(0)), &[4], &[0.0, ln(3.0), 1000.0, 1000.0]);
+    // A sum that only the greatest so far scales right, and one that a greater element comes behind.
+    let far = array(&[2, 2], &[-1000.0f32, 0.0, -1000.0, 0.0]);
+    is_near(of1(far, |x| x.logcumsumexp(0)), &[2, 2], &[-1000.0, 0.0, -1000.0 + ln(2.0), ln(2.0)]);
+    let edges = array(&[3], &[f32::NEG_INFINITY, 1.0, f32::NAN]);
+    is(of1(edges, |x| x.logcumsumexp(-1)), &[3], &[f64::NEG_INFINITY, 1.0, f64::NAN]);
+    is(of1(counting(&[0]), |x| x.logcumsumexp(0)), &[0], &[]);
+    assert_eq!(wrong_of(&[i32::spec([2])], |x| x[0].logcumsumexp(0)).len(), 1);
 }
 
 #[test]

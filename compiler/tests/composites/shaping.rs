@@ -17,6 +17,18 @@ fn layouts() {
     let m = || counting(&[2, 3]);
     is(of1(m(), |x| x.swapaxes(0, 1)), &[3, 2], &[0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
     is(of1(m(), |x| x.movedim(0, -1)), &[3, 2], &[0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+    for (times, expected) in [
+        (0, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]),
+        (1, [2.0, 5.0, 1.0, 4.0, 0.0, 3.0]),
+        (-2, [5.0, 4.0, 3.0, 2.0, 1.0, 0.0]),
+        (3, [3.0, 0.0, 4.0, 1.0, 5.0, 2.0]),
+        (i64::MIN, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]),
+    ] {
+        let shape: &[usize] = if times % 2 == 0 { &[2, 3] } else { &[3, 2] };
+        is(of1(m(), |x| x.rot90(times, 0, 1)), shape, &expected);
+        is(of1(m(), |x| x.rot90(times, 1, 0).rot90(times, 0, 1)), &[2, 3], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    }
+    assert_eq!(wrong(&[&[2, 3]], |x| x[0].rot90(1, 0, -2)), ["`rot90`: axis 0 of f32[2, 3] is given twice"]);
     let shape = |from: &[i32], to: &[i32]| of1(counting(&[2, 3, 4, 5]), |x| x.movedim(from, to)).0;
     assert_eq!(shape(&[1], &[3]), [2, 4, 5, 3]);
     assert_eq!(shape(&[3], &[0]), [5, 2, 3, 4]);

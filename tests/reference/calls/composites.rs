@@ -13,6 +13,9 @@ pub(super) const CALLS: &[Call] = calls! {
     |x| x.unflatten(1, &[2, 1, 2]);
     |x| x.movedim(0, -1);
     |x| x.movedim([0, 1], [2, 0]);
+    |x| x.rot90(1, 0, -1);
+    |x| x.rot90(-1, 2, 1);
+    |x| x.rot90(2, 0, 1);
     |x| x.swapaxes(0, -1);
     |x| x.expand_dims(-2);
     |x| x.split(3, -1);
@@ -69,6 +72,7 @@ pub(super) const CALLS: &[Call] = calls! {
     |a, b| a.tensordot(b, 1, 0);
     |a, b| a.tensordot(b, [1, 0], [-2, 0]);
     |a, b| a.kron(b);
+    |a, b| a.cross(b, -1);
     |x| x.cumsum_with(1, ScanForm { exclusive: true, reverse: false });
     |x| x.cumsum_with(1, ScanForm { exclusive: false, reverse: true });
     |x| x.cumsum_with(1, ScanForm { exclusive: true, reverse: true });
@@ -81,6 +85,8 @@ pub(super) const CALLS: &[Call] = calls! {
     |x| x.cummin_with(1, ScanForm { exclusive: true, reverse: false });
     |x| x.cummin_with(1, ScanForm { exclusive: false, reverse: true });
     |x| x.cummin_with(1, ScanForm { exclusive: true, reverse: true });
+    |x| x.logcumsumexp(0);
+    |x| x.logcumsumexp(-1);
     |x| x.diff(1, -1);
     |x| x.diff(1, 0);
     |x| x.diff(3, -1);
@@ -122,6 +128,10 @@ pub(super) const CALLS: &[Call] = calls! {
     |row, x| x.bucketize(row, Side::Left);
     |row, x| row.searchsorted(x, Side::Right);
     |row, x| x.bucketize(row, Side::Right);
+    |x| x.unique_count();
+    |x, fill| x.unique_counts_padded(12, fill);
+    |x| x.unique_inverse();
+    |x| x.argwhere_padded(12, -3);
     |x, i, j| x.take_at(&[i, j]);
     |x, i, j, updates| x.index_put(&[i, j], updates, Put::Set);
     |x, mask, source| x.masked_scatter(&mask, source);

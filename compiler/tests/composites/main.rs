@@ -10,7 +10,10 @@ mod shaping;
 
 use monograph_compiler::Options;
 use monograph_compiler::passes::optimize;
-use monograph_compiler::trace::{Program, Tensor, trace};
+use monograph_compiler::trace::{
+    ClassLoss, Interpolation, LossReduction, Norm, PadMode, Program, ScanForm, Side, Tensor, bce_with_logits,
+    cross_entropy_with, einsum, eye, huber_loss, segment_mean, trace,
+};
 use monograph_ir::{Array, Element, Error, Outputs, ParamKind, Returned, Spec, interp, verify};
 
 /// The outputs of a program for the values of its inputs, which the passes do not change.
@@ -105,4 +108,28 @@ where
         }
         Err(other) => panic!("{other}"),
     }
+}
+
+/// The constants of a composite are its own: none is listed as a number that the host froze.
+#[test]
+fn no_number_of_a_composite_is_the_users() {
+    let composites = |(x, ids): (Tensor, Tensor)| {
+        let how = ClassLoss { label_smoothing: 0.1, ignore_index: Some(-100), ..ClassLoss::default() };
+        let resized = x.interpolate(&[9, 5], Interpolation::Linear { align_corners: false });
+        [
+            einsum("ij,kj", &[x, x]),
+            x.diag(1) + eye(x.dtype(), 1, 4, 1).sum(..),
+            x.pad_with(&[3, 1], &[0, 2], PadMode::Reflect).roll(1, 0),
+            x.cumprod_with(0, ScanForm { exclusive: true, reverse: true }),
+            x.logcumsumexp(1),
+            x.histogram(3, 0.0, 1.0) + ids.bincount(3) + x.searchsorted(x, Side::Left).sum(..),
+            segment_mean(&x, &ids, 3) + x.take_at(&[ids]).sum(..),
+            x.normalize(Norm::P(1.5), 1, 1e-6) + x.cosine_similarity(x, 0, 1e-6),
+            resized.adaptive_avg_pool(&[2, 2]) + resized.adaptive_max_pool(&[2, 2]),
+            huber_loss(&x, x, 1.0, LossReduction::Mean) + bce_with_logits(&x, x, LossReduction::Sum),
+            cross_entropy_with(&x, &ids, how) + x.unique_inverse().cast(x.dtype()).mean(..),
+        ]
+    };
+    let program = trace(composites, (f32::spec([4, 4]), i64::spec([4]))).unwrap();
+    assert_eq!(program.numbers(), []);
 }

@@ -1,6 +1,7 @@
 //! The closures of the cases that are Rust expressions, found by their text.
 
 mod activations;
+mod composites;
 mod control;
 mod methods;
 mod normalization;
@@ -20,8 +21,15 @@ pub(crate) struct Call {
 
 /// All calls, by the file of cases that they are for.
 pub(crate) fn all() -> impl Iterator<Item = &'static Call> {
-    let groups =
-        [activations::CALLS, control::CALLS, methods::CALLS, normalization::CALLS, sorting::CALLS, statistics::CALLS];
+    let groups = [
+        activations::CALLS,
+        composites::CALLS,
+        control::CALLS,
+        methods::CALLS,
+        normalization::CALLS,
+        sorting::CALLS,
+        statistics::CALLS,
+    ];
     groups.into_iter().flatten()
 }
 
@@ -51,6 +59,12 @@ trait Results {
 impl Results for Tensor {
     fn list(self) -> Vec<Tensor> {
         vec![self]
+    }
+}
+
+impl Results for Vec<Tensor> {
+    fn list(self) -> Vec<Tensor> {
+        self
     }
 }
 

@@ -41,6 +41,8 @@ static long long __double2ll_rz(double x) { return saturate<long long>(x, -0x1p6
 static long long __float2ll_rz(float x) { return __double2ll_rz(x); }
 static int __ffs(unsigned x) { return __builtin_ffs((int)x); }
 static int __popc(unsigned x) { return __builtin_popcount(x); }
+static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+static int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
 
 // ---- Fibers ----------------------------------------------------------------------------------------------------
 

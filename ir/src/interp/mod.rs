@@ -27,6 +27,7 @@ mod movement;
 mod number;
 mod program;
 mod reduce;
+mod special;
 mod tensor;
 
 pub use cost::cost;

@@ -24,11 +24,13 @@
 //! Operations are methods of [`Tensor`], one file a family; composites (softmax, sort, losses) are written with the
 //! public methods, and messages name the composite, not what it is made of.
 
+mod activations;
 mod axes;
 mod control;
 mod create;
 mod elementwise;
 mod frozen;
+mod functions;
 mod host;
 mod index;
 mod linalg;

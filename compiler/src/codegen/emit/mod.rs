@@ -240,7 +240,9 @@ impl<'a> Emitter<'a> {
                 let text = names
                     .iter()
                     .enumerate()
-                    .fold(e.cuda().replace("$t", body.spec(x[0]).dtype.name()), |text, (i, name)| text.replace(&format!("${i}"), name));
+                    .fold(e.cuda().replace("$t", body.spec(x[0]).dtype.name()), |text, (i, name)| {
+                        text.replace(&format!("${i}"), name)
+                    });
                 let text = if is_exact(*e) { text } else { self.round(spec.dtype, text) };
                 self.define(register(spec.dtype), "t", text)
             }

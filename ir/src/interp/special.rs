@@ -71,6 +71,9 @@ pub(super) fn lgamma(x: f64) -> f64 {
         return lgamma_above(x);
     }
     let sine = sin_pi(a - a.round_ties_even()).abs();
+    if sine == 0.0 {
+        return f64::INFINITY;
+    }
     ln(PI / (a * sine)) - lgamma_above(a)
 }
 

@@ -2,6 +2,7 @@
 
 mod activations;
 mod control;
+mod functions;
 mod methods;
 mod normalization;
 mod sorting;
@@ -20,8 +21,15 @@ pub(crate) struct Call {
 
 /// All calls, by the file of cases that they are for.
 pub(crate) fn all() -> impl Iterator<Item = &'static Call> {
-    let groups =
-        [activations::CALLS, control::CALLS, methods::CALLS, normalization::CALLS, sorting::CALLS, statistics::CALLS];
+    let groups = [
+        activations::CALLS,
+        control::CALLS,
+        functions::CALLS,
+        methods::CALLS,
+        normalization::CALLS,
+        sorting::CALLS,
+        statistics::CALLS,
+    ];
     groups.into_iter().flatten()
 }
 

@@ -68,6 +68,7 @@ MG_FN double mg_lgamma(double x) {
     if (a < 0.5) return mg_lgamma_at_2(x) - mg_ln(a * (1.0 + x));
     if (x > 0.0) return mg_lgamma_above(x);
     double sine = fabs(mg_sin_pi(a - rint(a)));
+    if (sine == 0.0) return mg_f64_of_bits(0x7ff0000000000000ull);
     return mg_ln(3.141592653589793 / (a * sine)) - mg_lgamma_above(a);
 }
 

@@ -22,7 +22,17 @@ impl Tensor {
         one / self
     }
 
-    /// The greater of both; the other one where one is NaN. [`Tensor::maximum`] propagates NaN.
+    /// The greater of both; the other one where one is NaN. [`Tensor::maximum`] propagates NaN. The shapes broadcast, the
+    /// dtypes are equal.
+    ///
+    /// ```
+    /// use monograph_compiler::trace::{Tensor, trace};
+    /// use monograph_ir::Element;
+    ///
+    /// let program = trace(|(x, y): (Tensor, Tensor)| x.fmax(y), (f32::spec([4, 1]), f32::spec([3])))?;
+    /// assert_eq!(program.output_form().to_string(), "f32[4, 3]");
+    /// # Ok::<(), monograph_ir::Error>(())
+    /// ```
     #[track_caller]
     pub fn fmax(&self, rhs: impl Operand) -> Tensor {
         let rhs = rhs.tensor(self.known_dtype());
@@ -113,7 +123,16 @@ impl Tensor {
         (x * x.constant_like(factor)).rounded_as(self)
     }
 
-    /// 0 below 0, 1 above, `at_zero` at ±0; NaN stays.
+    /// 0 below 0, 1 above, `at_zero` at ±0; NaN stays. Of floats and integers, in their dtype; the shapes broadcast.
+    ///
+    /// ```
+    /// use monograph_compiler::trace::{Tensor, trace};
+    /// use monograph_ir::Element;
+    ///
+    /// let program = trace(|x: Tensor| x.heaviside(0.5), f32::spec([8]))?;
+    /// assert_eq!(program.output_form().to_string(), "f32[8]");
+    /// # Ok::<(), monograph_ir::Error>(())
+    /// ```
     #[track_caller]
     pub fn heaviside(&self, at_zero: impl Operand) -> Tensor {
         let at_zero = at_zero.tensor(self.known_dtype());
@@ -159,7 +178,16 @@ impl Tensor {
     }
 
     /// A bool tensor: whether floats are equal, or finite with `|self - rhs| <= absolute + relative * |rhs|`. False
-    /// for NaN. f16 and bf16 are compared in f32.
+    /// for NaN. f16 and bf16 are compared in f32. The shapes broadcast.
+    ///
+    /// ```
+    /// use monograph_compiler::trace::{Tensor, trace};
+    /// use monograph_ir::Element;
+    ///
+    /// let program = trace(|x: Tensor| (x.is_close(1.0, 1e-5, 1e-8), x.all_close(1.0, 1e-5, 1e-8)), f32::spec([8]))?;
+    /// assert_eq!(program.output_form().to_string(), "(bool[8], bool[])");
+    /// # Ok::<(), monograph_ir::Error>(())
+    /// ```
     #[track_caller]
     pub fn is_close(&self, rhs: impl Operand, relative: f64, absolute: f64) -> Tensor {
         let rhs = rhs.tensor(self.known_dtype());

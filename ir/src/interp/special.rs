@@ -2,8 +2,8 @@
 //! that the interpreter and every device give equal bits.
 //!
 //! Sums, products, quotients, roots and fused multiply-adds alone; the logarithm and the sine are from here too.
-//! `f32` is computed in `f64` and rounded once. Within 4 units in the last place for `f64`; beside the roots of `lgamma`
-//! and `digamma` below -2, 1e-15 of the terms whose difference they are.
+//! `f32` is computed in `f64` and rounded once: within one unit in the last place. `f64` is within 4 units; beside their
+//! roots below 0, `lgamma` and `digamma` are within some 1e-15 of the terms whose difference they are.
 
 use std::f64::consts::PI;
 

@@ -3,6 +3,9 @@
 use monograph_compiler::trace::{Tensor, trace};
 use monograph_ir::{DType, Element, Elementwise, Error, Op, Spec};
 
+/// A method of two tensors.
+type Method = fn(Tensor, Tensor) -> Tensor;
+
 /// The messages of the diagnostics of `f` over two inputs.
 fn rejected(a: Spec, b: Spec, f: impl FnOnce(Tensor, Tensor) -> Tensor) -> Vec<String> {
     match trace(|(a, b)| f(a, b), (a, b)) {
@@ -14,7 +17,7 @@ fn rejected(a: Spec, b: Spec, f: impl FnOnce(Tensor, Tensor) -> Tensor) -> Vec<S
 
 #[test]
 fn floats_are_asked_for_by_the_name_of_the_method() {
-    let methods: &[(&str, fn(Tensor, Tensor) -> Tensor)] = &[
+    let methods: &[(&str, Method)] = &[
         ("logaddexp", |a, b| a.logaddexp(b)),
         ("logaddexp2", |a, b| a.logaddexp2(b)),
         ("sinc", |a, _| a.sinc()),
@@ -44,7 +47,7 @@ fn floats_are_asked_for_by_the_name_of_the_method() {
 
 #[test]
 fn operands_of_two_dtypes_or_of_shapes_that_do_not_fit_are_one_error() {
-    let methods: &[(&str, fn(Tensor, Tensor) -> Tensor)] = &[
+    let methods: &[(&str, Method)] = &[
         ("fmax", |a, b| a.fmax(b)),
         ("fmin", |a, b| a.fmin(b)),
         ("logaddexp", |a, b| a.logaddexp(b)),

@@ -184,8 +184,8 @@ impl Tensor {
     /// use monograph_compiler::trace::{Tensor, trace};
     /// use monograph_ir::Element;
     ///
-    /// let program = trace(|x: Tensor| (x.is_close(1.0, 1e-5, 1e-8), x.all_close(1.0, 1e-5, 1e-8)), f32::spec([8]))?;
-    /// assert_eq!(program.output_form().to_string(), "(bool[8], bool[])");
+    /// let program = trace(|x: Tensor| x.is_close(1.0, 1e-5, 1e-8), f32::spec([8]))?;
+    /// assert_eq!(program.output_form().to_string(), "bool[8]");
     /// # Ok::<(), monograph_ir::Error>(())
     /// ```
     #[track_caller]

@@ -111,7 +111,7 @@ fn mul(a: Exact, b: Exact) -> Exact {
 fn div(a: Exact, b: Exact) -> Exact {
     let shift = a.digits.leading_zeros() as i32 - 1;
     let dividend = a.digits << shift;
-    let (digits, rest) = (dividend / b.digits, dividend % b.digits != 0);
+    let (digits, rest) = (dividend / b.digits, !dividend.is_multiple_of(b.digits));
     Exact { negative: a.negative != b.negative, digits, exponent: a.exponent - shift - b.exponent, rest }
 }
 
@@ -154,7 +154,7 @@ fn operands(dtype: DType, count: usize, seed: u64) -> Vec<u64> {
         6 => random.bits() & fraction,
         _ => [1, fraction, fraction + 1, format.infinity() - 1, one, one + 1, one - 1][random.below(7)],
     };
-    let signs = (0..count).map(|i| i % 3 == 0);
+    let signs = (0..count).map(|i: usize| i.is_multiple_of(3));
     let bits = signs.enumerate().map(|(i, negative)| {
         let magnitude = value(i) & (format.sign() - 1);
         let magnitude =

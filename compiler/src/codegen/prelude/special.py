@@ -4,8 +4,7 @@ Each is the polynomial that meets a function at Chebyshev's points of an interva
 to f64; its greatest error, relative to the function, is printed beside it.
 """
 
-from mpmath import atanh, chebyfit, diff, digamma, erfinv, exp, findroot, inf, log, loggamma, mp, mpf, pi, polyval
-from mpmath import sin, sqrt, taylor
+from mpmath import atanh, chebyfit, digamma, erfinv, findroot, log, loggamma, mp, mpf, pi, polyval, sin, sqrt
 
 mp.dps = 60
 

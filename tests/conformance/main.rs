@@ -54,6 +54,11 @@ fn functions_of_floats() {
 }
 
 #[test]
+fn special_functions() {
+    agree(elementwise::special());
+}
+
+#[test]
 fn functions_of_integers() {
     agree(elementwise::integers());
 }
@@ -114,6 +119,7 @@ fn every_function_of_the_prelude_is_probed() {
         elementwise::bits_and_halves(),
         elementwise::casts(),
         elementwise::floats(),
+        elementwise::special(),
         elementwise::integers(),
         warps::vectors(),
         warps::shuffles(),

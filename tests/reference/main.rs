@@ -76,4 +76,5 @@ files! {
     elementwise_f16 elementwise_bf16 elementwise_f32 elementwise_f64
     casts movement reductions scans matmul indexing control
     activations methods normalization sorting statistics composites
+    special functions
 }

@@ -46,13 +46,16 @@ fn elementwise(op: Elementwise, operands: &[&Spec]) -> u64 {
     let integer = operands.first().is_some_and(|s| s.dtype.is_integer());
     let wide = operands.first().is_some_and(|s| s.dtype == DType::F64);
     let weight = match op {
-        Neg | Abs | Sign | Floor | Ceil | Round | Trunc | IsNan | IsInf | IsFinite | Not | Add | Sub | Mul
-        | Maximum | Minimum | And | Or | Xor | Shl | Shr | Eq | Ne | Lt | Le | Gt | Ge => 16,
+        Neg | Abs | Sign | Floor | Ceil | Round | Trunc | IsNan | IsInf | IsFinite | SignBit | CountOnes
+        | LeadingZeros | Not | Add | Sub | Mul | Copysign | Nextafter | Maximum | Minimum | And | Or | Xor | Shl
+        | Shr | Eq | Ne | Lt | Le | Gt | Ge => 16,
         Div | Rem | DivFloor | ModFloor if integer => 320,
         Div | Sqrt => 128,
         Rsqrt => 192,
-        Exp | Expm1 | Log | Log1p | Sin | Cos | Tanh | Rem | DivFloor | ModFloor => 256,
-        Erf | Pow | Atan2 => 512,
+        Exp | Exp2 | Expm1 | Log | Log2 | Log10 | Log1p | Cbrt | Sin | Cos | Tanh | Sinh | Cosh | Asin | Acos
+        | Atan | Hypot | Rem | DivFloor | ModFloor => 256,
+        Erf | Erfc | Tan | Asinh | Acosh | Atanh | Pow | Atan2 => 512,
+        Erfinv | Lgamma | Digamma => 1024,
     };
     if wide { weight * 2 } else { weight }
 }

@@ -24,6 +24,7 @@
 //! Operations are methods of [`Tensor`], one file a family; composites (softmax, sort, losses) are written with the
 //! public methods, and messages name the composite, not what it is made of.
 
+mod activations;
 mod axes;
 mod class_losses;
 mod control;
@@ -34,6 +35,7 @@ mod distinct;
 mod einsum;
 mod elementwise;
 mod frozen;
+mod functions;
 mod host;
 mod index;
 mod layout;

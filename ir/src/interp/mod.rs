@@ -14,7 +14,8 @@
 //!   results agree to the bit; `f16` and `bf16` in `f32`, rounded once at the end.
 //! - `div_floor` and `mod_floor` of floats are Python's and NumPy's: from the exact remainder (`1 // 0.1` is 9),
 //!   `-1 // inf` is -1, `-1 % inf` is inf, a remainder of zero has the sign of the divisor.
-//! - Transcendental functions are the platform's and `libm`'s, within an ulp or so.
+//! - Transcendental functions are the platform's and `libm`'s, within an ulp or so; `erfinv`, `lgamma` and `digamma` are
+//!   written out here and in the kernels alike, and give equal bits everywhere.
 //! - Moving a NaN keeps its bits, computing with it may not.
 
 mod convert;
@@ -27,6 +28,7 @@ mod movement;
 mod number;
 mod program;
 mod reduce;
+mod special;
 mod tensor;
 
 pub use cost::cost;

@@ -3,6 +3,7 @@
 mod activations;
 mod composites;
 mod control;
+mod functions;
 mod methods;
 mod normalization;
 mod sorting;
@@ -25,6 +26,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Call> {
         activations::CALLS,
         composites::CALLS,
         control::CALLS,
+        functions::CALLS,
         methods::CALLS,
         normalization::CALLS,
         sorting::CALLS,

@@ -240,7 +240,9 @@ impl<'a> Emitter<'a> {
                 let text = names
                     .iter()
                     .enumerate()
-                    .fold(e.cuda().to_string(), |text, (i, name)| text.replace(&format!("${i}"), name));
+                    .fold(e.cuda().replace("$t", body.spec(x[0]).dtype.name()), |text, (i, name)| {
+                        text.replace(&format!("${i}"), name)
+                    });
                 let text = if is_exact(*e) { text } else { self.round(spec.dtype, text) };
                 self.define(register(spec.dtype), "t", text)
             }
@@ -540,6 +542,8 @@ fn is_exact(op: Elementwise) -> bool {
             | Elementwise::Ceil
             | Elementwise::Round
             | Elementwise::Trunc
+            | Elementwise::Copysign
+            | Elementwise::Nextafter
             | Elementwise::Maximum
             | Elementwise::Minimum
     ) || op.result(DType::F16) == DType::Bool

@@ -37,6 +37,7 @@ mod operand;
 mod operators;
 mod padded;
 mod program;
+mod random;
 mod reduce;
 mod shaping;
 mod sort;
@@ -56,5 +57,6 @@ pub use program::{
     InputForm, OutputForm, Program, StateForm, Stepped, Structure, Traced, constant, trace, trace_last, trace_step,
     trace_with,
 };
+pub use random::Rng;
 pub use shaping::{concat, stack};
 pub use tensor::Tensor;

@@ -6,5 +6,6 @@ mod copies;
 mod matmul;
 mod ordered;
 mod pointwise;
+mod random;
 mod rows;
 mod suite;

@@ -224,10 +224,10 @@ impl Rng<Tensor> {
     }
 }
 
-/// The upper 27 bits of one word and the upper 26 of another as one integer in `f64`.
+/// The upper 53 bits of two words as an integer in `f64`.
 #[track_caller]
 fn fraction(high: Tensor, low: Tensor) -> Tensor {
-    upper(high, 5).cast(DType::F64) * number(DType::F64, power(26)) + upper(low, 6).cast(DType::F64)
+    high.cast(DType::F64) * number(DType::F64, power(21)) + upper(low, 11).cast(DType::F64)
 }
 
 /// An integer below 2 to the `digits`, as a float, in (0, 1].

@@ -32,7 +32,10 @@ fn equally_often(counts: &[usize]) {
     let expected = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
     let statistic: f64 = counts.iter().map(|&c| (c as f64 - expected).powi(2) / expected).sum();
     let freedom = (counts.len() - 1) as f64;
-    assert!((statistic - freedom).abs() < 4.0 * (2.0 * freedom).sqrt(), "{statistic} with {freedom} degrees of freedom");
+    assert!(
+        (statistic - freedom).abs() < 4.0 * (2.0 * freedom).sqrt(),
+        "{statistic} with {freedom} degrees of freedom"
+    );
 }
 
 /// The greatest distance of the empirical distribution from `cumulative`, by Kolmogorov and Smirnov: scaled by the root

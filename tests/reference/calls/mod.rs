@@ -4,6 +4,7 @@ mod activations;
 mod control;
 mod methods;
 mod normalization;
+mod random;
 mod sorting;
 mod statistics;
 
@@ -20,8 +21,15 @@ pub(crate) struct Call {
 
 /// All calls, by the file of cases that they are for.
 pub(crate) fn all() -> impl Iterator<Item = &'static Call> {
-    let groups =
-        [activations::CALLS, control::CALLS, methods::CALLS, normalization::CALLS, sorting::CALLS, statistics::CALLS];
+    let groups = [
+        activations::CALLS,
+        control::CALLS,
+        methods::CALLS,
+        normalization::CALLS,
+        random::CALLS,
+        sorting::CALLS,
+        statistics::CALLS,
+    ];
     groups.into_iter().flatten()
 }
 

@@ -173,7 +173,7 @@ fn forked_streams_and_neighbouring_seeds_have_nothing_in_common() {
 #[test]
 fn every_element_comes_to_every_place() {
     const SIZE: usize = 5;
-    let mut counts = vec![0; SIZE * SIZE];
+    let mut counts = [0; SIZE * SIZE];
     let (permutations, _) = drawn(&Rng::seed(9), |rng| (0..1000).map(|_| rng.permutation(SIZE)).collect());
     for permutation in &permutations {
         for (place, &element) in permutation.elements::<i64>().unwrap().iter().enumerate() {

@@ -192,7 +192,7 @@ impl Rng<Tensor> {
         }
         let number = |x: usize| filled(Literal::from_i64(DType::I64, x as i64), Shape::scalar());
         let at_position = super::arange(DType::I64, STATE).eq(number(STATE - 1));
-        self.state = self.state + at_position.select(number(blocks), number(0));
+        self.state += at_position.select(number(blocks), number(0));
     }
 
     /// `count` random words for each element: tensors of the shape.

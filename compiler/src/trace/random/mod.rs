@@ -53,7 +53,7 @@ use monograph_ir::{Array, DType, Entry, Error, Leaf, Literal, Op, Path, Shape, T
 /// A stream has 2⁶⁴ blocks of four words; seeds give different keys, and forked streams differ in 128 random bits.
 #[derive(Clone, Debug)]
 pub struct Rng<T> {
-    /// i64[3]: key, stream, position, each the bits of an unsigned number.
+    /// `i64[3]`: key, stream, position, each the bits of an unsigned number.
     state: T,
 }
 
@@ -71,7 +71,7 @@ impl<T: Leaf> Tree for Rng<T> {
 }
 
 impl<T> Rng<T> {
-    /// The leaf: i64[3], the bits of key, stream and position.
+    /// The leaf: `i64[3]`, the bits of key, stream and position.
     pub fn state(&self) -> &T {
         &self.state
     }
@@ -175,7 +175,7 @@ impl Rng<Tensor> {
         Rng { state: super::concat(&[identity, data.reshape([1])], 0) }.fork()
     }
 
-    /// Key and stream of `count` new streams: i64[count, 2].
+    /// Key and stream of `count` new streams: `i64[count, 2]`.
     #[track_caller]
     fn identities(&mut self, count: usize) -> Tensor {
         let words = self.bits([count, 2, 2]).cast(DType::I64);
@@ -206,7 +206,7 @@ impl Rng<Tensor> {
     }
 }
 
-/// The state at the start of the stream with these key and stream, i64[2].
+/// The state at the start of the stream with these key and stream, `i64[2]`.
 #[track_caller]
 fn begin(identity: Tensor) -> Tensor {
     super::concat(&[identity, super::zeros(DType::I64, [1])], 0)

@@ -67,6 +67,7 @@ fn samples() -> Vec<Sample> {
     all.extend([
         runs(Op::Constant(Literal::one(DType::F32)), &[]),
         runs(Op::Iota { dtype: DType::I32, shape: [3, 5].into(), axis: 1 }, &[]),
+        runs(Op::RandomBits { shape: [3, 5].into() }, &[Spec::new(DType::I64, [3])]),
         runs(Op::Select, &[b(&[4, 6]), x.clone(), x.clone()]),
         runs(Op::Cast(DType::BF16), std::slice::from_ref(&x)),
         runs(Op::Bitcast(DType::I32), std::slice::from_ref(&x)),

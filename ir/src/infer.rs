@@ -1,6 +1,7 @@
 //! `infer`: the one place that says which operands an op takes and what type its results have.
 
 use crate::op::{DynamicOp, HostOp};
+use crate::philox::STATE;
 use crate::{Axes, DType, Domain, Elementwise, Graph, Op, Reduction, Shape, Spec, Type};
 use smallvec::{SmallVec, smallvec};
 
@@ -91,6 +92,13 @@ fn tensor(op: &Op, specs: &[&Spec]) -> Result<Spec, Wrong> {
                 return wrong("counts in numbers; bool is none");
             }
             Ok(Spec::new(*dtype, shape))
+        }
+        Op::RandomBits { shape } => {
+            let [state] = take(specs)?;
+            if *state != Spec::new(DType::I64, [STATE]) {
+                return wrong(format!("the state is {state}, not i64[{STATE}]: key, stream and position"));
+            }
+            Ok(Spec::new(DType::U32, shape))
         }
         Op::Elementwise(e) => elementwise(*e, specs),
         Op::Select => select(take(specs)?),

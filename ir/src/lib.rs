@@ -35,6 +35,7 @@ pub mod interp;
 mod literal;
 mod op;
 mod origin;
+pub mod philox;
 pub mod plan;
 pub mod rounding;
 mod shape;

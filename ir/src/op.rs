@@ -31,6 +31,13 @@ pub enum Op {
         /// The axis that counts.
         axis: usize,
     },
+    /// `(state)`, an i64 tensor of three elements, key, stream and position: random words (u32) of this shape. Element
+    /// `i` in row-major order is word `i % 4` of the block of [`philox`](crate::philox) that lies `i / 4` blocks behind
+    /// the state. Equal states give equal words.
+    RandomBits {
+        /// Extents.
+        shape: Shape,
+    },
 
     /// A row of the element-wise table.
     Elementwise(Elementwise),
@@ -303,6 +310,7 @@ impl Op {
             Op::Parameter(_) => "parameter",
             Op::Constant(_) => "constant",
             Op::Iota { .. } => "iota",
+            Op::RandomBits { .. } => "random_bits",
             Op::Elementwise(e) => e.name(),
             Op::Select => "select",
             Op::Cast(_) => "cast",

@@ -167,6 +167,7 @@ fn every_op_is_printed_and_parsed() {
     for (params, statement) in [
         ("", "%0 = constant -1.5 : bf16[]"),
         ("", "%0 = iota {axis = 1} : u8[2, 0]"),
+        ("%0: i64[3]", "%1 = random_bits %0 {shape = [2, 0]} : u32[2, 0]"),
         ("%0: bool[3], %1: i8[3]", "%2 = select %0, %1, %1 : i8[3]"),
         ("%0: bool[3]", "%1 = cast %0 {dtype = f64} : f64[3]"),
         ("%0: i64[3]", "%1 = bitcast %0 {dtype = f64} : f64[3]"),

@@ -137,6 +137,17 @@ pub(crate) fn special() -> Vec<Set> {
     sets
 }
 
+/// Random words: every word of blocks of any state and offset.
+pub(crate) fn random() -> Vec<Set> {
+    let mut set = Set::new("random", operands(DType::I64));
+    for word in 0..4 {
+        set.each(&[0, 1, 2], DType::U32, &format!("mg_philox(a, b, c, i).x[{word}]"), Bound::Exact);
+    }
+    set.each(&[0, 1, 2], DType::U32, "mg_philox(a, b, c, b).x[0]", Bound::Exact);
+    set.each(&[0, 1], DType::U32, "mg_word(mg_philox(a, b, 0, i / 4), i % 4)", Bound::Exact);
+    vec![set]
+}
+
 /// Functions of integers and of bool.
 pub(crate) fn integers() -> Vec<Set> {
     let each = |dtype: DType| {

@@ -64,6 +64,11 @@ fn functions_of_integers() {
 }
 
 #[test]
+fn random_words() {
+    agree(elementwise::random());
+}
+
+#[test]
 fn vector_accesses() {
     agree(warps::vectors());
 }
@@ -121,6 +126,7 @@ fn every_function_of_the_prelude_is_probed() {
         elementwise::floats(),
         elementwise::special(),
         elementwise::integers(),
+        elementwise::random(),
         warps::vectors(),
         warps::shuffles(),
         warps::tensor_cores(),

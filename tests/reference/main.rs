@@ -77,4 +77,5 @@ files! {
     casts movement reductions scans matmul indexing control
     activations methods normalization sorting statistics composites
     special functions
+    activations methods normalization random sorting statistics
 }

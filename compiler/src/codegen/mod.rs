@@ -37,6 +37,7 @@ pub const fn prelude() -> &'static str {
         include_str!("prelude/floats.cu"),
         include_str!("prelude/special.cu"),
         include_str!("prelude/integers.cu"),
+        include_str!("prelude/random.cu"),
         include_str!("prelude/warps.cu"),
         include_str!("prelude/tensor_cores.cu"),
         include_str!("prelude/async_copies.cu"),

@@ -82,6 +82,7 @@ pub(super) fn is_expensive(op: &Op) -> bool {
                 || matches!(op, Sqrt | Rsqrt | Erfinv | Lgamma | Digamma | Div | Rem | DivFloor | ModFloor)
         }
         Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::Matmul { .. } | Op::Scatter { .. } => true,
+        Op::RandomBits { .. } => true,
         _ => false,
     }
 }

@@ -66,6 +66,7 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
         Op::Parameter(_)
         | Op::Constant(_)
         | Op::Iota { .. }
+        | Op::RandomBits { .. }
         | Op::Concat { .. }
         | Op::ArgReduce { .. }
         | Op::Scan { .. }

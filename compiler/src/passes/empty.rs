@@ -53,6 +53,7 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
         Op::Parameter(_)
         | Op::Constant(_)
         | Op::Iota { .. }
+        | Op::RandomBits { .. }
         | Op::Elementwise(_)
         | Op::Select
         | Op::Cast(_)

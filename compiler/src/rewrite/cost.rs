@@ -18,6 +18,7 @@ pub(crate) fn cost(op: &Op, result: &Spec, operands: &[&Spec]) -> u64 {
         Op::Permute(_) | Op::Bitcast(_) => out.saturating_mul(4),
         Op::Elementwise(e) => out.saturating_mul(elementwise(*e, operands)),
         Op::Select => out.saturating_mul(16),
+        Op::RandomBits { .. } => out.saturating_mul(512),
         Op::Cast(_) => out.saturating_mul(8),
         Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } => read.saturating_mul(16),
         Op::Matmul { transpose_a, .. } => {

@@ -51,6 +51,7 @@ mod padded;
 mod points;
 mod products;
 mod program;
+mod random;
 mod ranges;
 mod reduce;
 mod repeat;
@@ -85,6 +86,7 @@ pub use program::{
     InputForm, OutputForm, Program, StateForm, Stepped, Structure, Traced, constant, trace, trace_last, trace_step,
     trace_with,
 };
+pub use random::Rng;
 pub use ranges::{arange_step, linspace};
 pub use resample::Interpolation;
 pub use search::Side;

@@ -9,5 +9,6 @@ mod families;
 mod matmul;
 mod ordered;
 mod pointwise;
+mod random;
 mod rows;
 mod suite;

@@ -42,6 +42,8 @@ fn node_cost(graph: &Graph, node: &Node) -> u64 {
             });
             result().saturating_mul(2).saturating_mul(inner as u64).max(result())
         }
+        // A block of four words takes ten rounds of some operations.
+        Op::RandomBits { .. } => result().saturating_mul(16),
         Op::Scatter { .. } => result().saturating_add(operand(2)),
         Op::Cond { then, otherwise } => cost(&then.0).max(cost(&otherwise.0)),
         Op::While { condition, body } => cost(&condition.0).saturating_add(cost(&body.0)),

@@ -27,6 +27,7 @@ mod matmul;
 mod movement;
 mod number;
 mod program;
+mod random;
 mod reduce;
 mod special;
 mod tensor;
@@ -62,6 +63,7 @@ fn apply(op: &Op, mut x: Vec<Tensor>, results: &[Type], limits: &Limits) -> Resu
         Op::Parameter(number) => return Err(EvalError::Invalid(format!("parameter {number} is not declared"))),
         Op::Constant(literal) => return Tensor::full(spec.clone(), *literal).map(|x| vec![x]),
         Op::Iota { dtype, shape, axis } => convert::iota(*dtype, shape, *axis)?,
+        Op::RandomBits { shape } => random::random_bits(&x[0], shape.size())?,
         Op::Elementwise(op) => elementwise::elementwise(*op, &x)?,
         Op::Select => elementwise::select(&x)?,
         Op::Cast(dtype) => convert::cast(&x[0], *dtype)?,

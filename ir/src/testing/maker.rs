@@ -1,6 +1,7 @@
 //! How a random graph is made: one random op after the other over the values that are there.
 
 use super::{Options, Random};
+use crate::philox::STATE;
 use crate::{
     Amounts, Axes, Binding, DType, Elementwise, Extreme, Graph, Literal, Op, Origin, OutputKind, ParamKind, Reduction,
     Region, ScatterKind, Shape, Spec, Type, ValueId, infer,
@@ -214,6 +215,7 @@ impl Maker<'_> {
             24 => self.take(),
             25 => self.scatter(),
             26 | 27 => self.dynamic_slice(),
+            28 if self.random.one_in(3) => self.random_bits(),
             28 => {
                 let spec = Spec::new(self.dtype(), self.shape());
                 self.of_spec(&spec)
@@ -221,6 +223,15 @@ impl Maker<'_> {
             _ => return self.region(),
         }
         .map(|_| ())
+    }
+
+    fn random_bits(&mut self) -> Option<ValueId> {
+        let shape = self.shape();
+        if self.options.floats_only {
+            return None;
+        }
+        let state = self.of_spec(&Spec::new(DType::I64, [STATE]))?;
+        self.apply(Op::RandomBits { shape }, &[state])
     }
 
     fn elementwise(&mut self) -> Option<ValueId> {

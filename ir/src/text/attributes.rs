@@ -23,7 +23,7 @@ pub(super) fn print(op: &Op, graph: &dyn Fn(&Region) -> String) -> Vec<(&'static
         // Dtype and shape are the type's.
         Op::Iota { dtype: _, shape: _, axis } => vec![("axis", axis.to_string())],
         Op::Cast(dtype) | Op::Bitcast(dtype) => vec![("dtype", dtype.to_string())],
-        Op::Reshape(shape) | Op::Broadcast(shape) => vec![("shape", shape.to_string())],
+        Op::Reshape(shape) | Op::Broadcast(shape) | Op::RandomBits { shape } => vec![("shape", shape.to_string())],
         Op::Permute(axes) | Op::Reverse(axes) | Op::Reduce { kind: _, axes } => vec![("axes", list(axes))],
         Op::Slice { starts, limits, strides } => {
             let mut attributes = vec![("starts", list(starts)), ("limits", list(limits))];
@@ -96,6 +96,7 @@ pub(super) fn build(
             let Spec { dtype, shape } = written_spec(&op, ty)?.clone();
             Op::Iota { dtype, shape, axis: given.number("axis")? }
         }
+        "random_bits" => Op::RandomBits { shape: given.shape("shape")? },
         "select" => Op::Select,
         "cast" => Op::Cast(given.dtype("dtype")?),
         "bitcast" => Op::Bitcast(given.dtype("dtype")?),
@@ -134,8 +135,8 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
         .iter()
         .flat_map(|&kind| [Op::Reduce { kind, axes: Axes::new() }.name(), Op::Scan { kind, axis: 0 }.name()]);
     let scatters = ScatterKind::ALL.iter().map(|&kind| Op::Scatter { kind, axis: 0 }.name());
-    let single = "parameter constant iota select cast bitcast reshape permute broadcast slice pad concat reverse matmul \
-                  take take_along dynamic_slice dynamic_update_slice cond while_loop fori_loop";
+    let single = "parameter constant iota random_bits select cast bitcast reshape permute broadcast slice pad concat \
+                  reverse matmul take take_along dynamic_slice dynamic_update_slice cond while_loop fori_loop";
     (single.split_ascii_whitespace())
         .chain(Elementwise::ALL.iter().map(|e| e.name()))
         .chain(reductions)

@@ -6,6 +6,7 @@ mod control;
 mod functions;
 mod methods;
 mod normalization;
+mod random;
 mod sorting;
 mod statistics;
 
@@ -29,6 +30,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Call> {
         functions::CALLS,
         methods::CALLS,
         normalization::CALLS,
+        random::CALLS,
         sorting::CALLS,
         statistics::CALLS,
     ];

@@ -36,6 +36,8 @@ struct Scope {
     values: FxHashMap<(ValueId, u32), String>,
     indices: FxHashMap<Index, String>,
     vectors: FxHashMap<(u32, Index), String>,
+    /// Blocks of random words, by the names of the state's elements and the offset.
+    blocks: FxHashMap<(String, Index), String>,
     /// Integers of the kernel that serve as indices, by the integer's name and the extent they are limited to.
     limited: FxHashMap<(String, usize), Index>,
     inside: FxHashMap<(Index, usize), String>,
@@ -235,6 +237,13 @@ impl<'a> Emitter<'a> {
                 let cast = self.cast_text(*dtype, &format!("({})({index})", self.index_type()));
                 self.define(register(*dtype), "t", cast)
             }
+            Op::RandomBits { shape } => {
+                let at = |element: i64| (x[0], vec![Index::constant(element)]);
+                let state = [at(0), at(1), at(2)].map(|(value, index)| (value, self.intern(index)));
+                let state = get!(state);
+                let position = linear(&self.tuples[id as usize], shape);
+                self.random_word(&state, &position)
+            }
             Op::Elementwise(e) => {
                 let names = get!(same(e.arity()));
                 let text = names
@@ -431,6 +440,28 @@ impl<'a> Emitter<'a> {
             DType::F16 | DType::BF16 if !self.excess_precision => self.define("float", "t", rounded(dtype, name)),
             _ => name.to_string(),
         }
+    }
+
+    /// The random word at a row-major position behind a state. Words of one block share its computation.
+    fn random_word(&mut self, state: &[String], position: &Index) -> String {
+        let words = monograph_ir::philox::WORDS as i64;
+        let (block, word) = (position.div(words), position.rem(words));
+        let key = (state.join(", "), block);
+        let name = match self.find(|s| s.blocks.get(&key)) {
+            Some(name) => name.clone(),
+            None => {
+                let at = self.index(&key.1);
+                let name = self.define("mg_vec<unsigned, 4>", "q", format!("mg_philox({}, {at})", key.0));
+                self.scope().blocks.insert(key, name.clone());
+                name
+            }
+        };
+        let text = if word.terms.is_empty() {
+            format!("{name}.x[{}]", word.constant)
+        } else {
+            format!("mg_word({name}, {})", self.index(&word))
+        };
+        self.define("unsigned", "t", text)
     }
 
     fn load(&mut self, number: u32, shape: &Shape, id: u32) -> String {

@@ -32,13 +32,7 @@ impl Windows {
     pub fn dense(rank: usize) -> Windows {
         let ones = Axes::from_elem(1, rank);
         let zeros = Amounts::from_elem(0, rank);
-        Windows {
-            strides: ones.clone(),
-            low: zeros.clone(),
-            high: zeros,
-            input_dilation: ones.clone(),
-            dilation: ones,
-        }
+        Windows { strides: ones.clone(), low: zeros.clone(), high: zeros, input_dilation: ones.clone(), dilation: ones }
     }
 
     /// Number of dimensions.
@@ -90,8 +84,8 @@ impl Windows {
         let mut windows = Windows { strides: self.dilation.clone(), dilation: self.strides.clone(), ..self.clone() };
         for axis in 0..self.rank() {
             let there = self.count(axis, extents[axis], sizes[axis]).unwrap_or(0);
-            let needed = dilated(sizes[axis], self.dilation[axis]) as i64 - 1
-                + dilated(there, self.strides[axis]) as i64;
+            let needed =
+                dilated(sizes[axis], self.dilation[axis]) as i64 - 1 + dilated(there, self.strides[axis]) as i64;
             let before = dilated(extents[axis], self.input_dilation[axis]) as i64 + self.low[axis];
             windows.high[axis] = needed - before;
         }

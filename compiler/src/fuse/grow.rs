@@ -122,10 +122,7 @@ pub(super) fn is_anchor(op: &Op) -> bool {
 
 /// Whether the node runs over windows: an anchor that reads each element of its operands several times.
 fn is_windowed(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Convolution { .. } | Op::WindowReduce { .. } | Op::WindowArg { .. } | Op::WindowScatter { .. }
-    )
+    matches!(op, Op::Convolution { .. } | Op::WindowReduce { .. } | Op::WindowArg { .. } | Op::WindowScatter { .. })
 }
 
 /// Whether the node folds rows.

@@ -2,9 +2,11 @@
 //! when run on the CPU.
 
 mod build;
+mod convolution;
 mod copies;
 mod matmul;
 mod ordered;
 mod pointwise;
 mod rows;
 mod suite;
+mod windows;

@@ -85,7 +85,9 @@ fn counts(windows: &Windows, extents: &[usize], sizes: &[usize]) -> Result<Vec<u
     let Windows { strides, low, high, input_dilation, dilation } = windows;
     let lengths = [strides.len(), low.len(), high.len(), input_dilation.len(), dilation.len(), sizes.len()];
     if lengths.iter().any(|&n| n != rank) {
-        return wrong(format!("one size, stride, padding and dilation for each of the {rank} dimensions of the windows"));
+        return wrong(format!(
+            "one size, stride, padding and dilation for each of the {rank} dimensions of the windows"
+        ));
     }
     let mut counts = Vec::with_capacity(rank);
     for i in 0..rank {

@@ -65,11 +65,7 @@ impl Convolution {
             channels: of_kernel[1],
             outputs: spec.shape[1] / groups,
             windows: spec.shape[2..].into(),
-            place: Place {
-                windows: (**windows).clone(),
-                extents: of_x[2..].into(),
-                sizes: of_kernel[2..].into(),
-            },
+            place: Place { windows: (**windows).clone(), extents: of_x[2..].into(), sizes: of_kernel[2..].into() },
         })
     }
 

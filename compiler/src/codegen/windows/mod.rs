@@ -11,19 +11,16 @@ use super::emit::{Emit, Emitter, refuse};
 use super::types::{identity, literal, register};
 use super::{Code, Request};
 use crate::index::{Index, delinear, linear};
+use monograph_ir::dilated;
 use monograph_ir::plan::IndexMap;
 use monograph_ir::{Axes, DType, Elementwise, Extreme, Graph, Literal, Node, Op, Reduction, Shape, ValueId, Windows};
-use monograph_ir::dilated;
 
 /// Threads of a block.
 const THREADS: usize = 128;
 
 /// Whether an op runs over windows.
 pub(super) fn is_windowed(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Convolution { .. } | Op::WindowReduce { .. } | Op::WindowArg { .. } | Op::WindowScatter { .. }
-    )
+    matches!(op, Op::Convolution { .. } | Op::WindowReduce { .. } | Op::WindowArg { .. } | Op::WindowScatter { .. })
 }
 
 /// How far the positions of an op's windows reach along one dimension.
@@ -161,7 +158,8 @@ impl Windowed {
             Work::Arg(kind) => {
                 let at = at.as_deref().unwrap_or_default();
                 let sign = if *kind == Extreme::Max { '>' } else { '<' };
-                let nan = if self.dtype.is_float() { format!(" || ({x} != {x} && {best} == {best})") } else { String::new() };
+                let nan =
+                    if self.dtype.is_float() { format!(" || ({x} != {x} && {best} == {best})") } else { String::new() };
                 let better = emit.define("bool", "c", format!("{inside} && ({at} < 0 || {x} {sign} {best}{nan})"));
                 let position = emit.index(&linear(&element, &self.place.extents));
                 emit.line(format!("{best} = {better} ? {x} : {best};"));

@@ -26,7 +26,12 @@ impl Place {
 
     /// The element of the tensor that element `tap` of window `at` is, limited to the tensor, and a condition that holds
     /// where it is one at all: not padding, and no hole.
-    pub(in crate::codegen) fn element(&self, emit: &mut Emitter<'_>, at: &[Index], tap: &[Index]) -> (Vec<Index>, String) {
+    pub(in crate::codegen) fn element(
+        &self,
+        emit: &mut Emitter<'_>,
+        at: &[Index],
+        tap: &[Index],
+    ) -> (Vec<Index>, String) {
         let Windows { strides, low, input_dilation, dilation, .. } = &self.windows;
         let (mut element, mut conditions) = (Vec::new(), Vec::new());
         for d in 0..self.extents.rank() {

@@ -73,7 +73,12 @@ fn is_exact(graph: &Graph) -> bool {
             e,
             E::Exp | E::Expm1 | E::Log | E::Log1p | E::Sin | E::Cos | E::Tanh | E::Erf | E::Pow | E::Atan2 | E::Rsqrt
         ),
-        Op::Reduce { .. } | Op::Scan { .. } | Op::Matmul { .. } => !graph.spec(id.value()).dtype.is_float(),
+        Op::Reduce { .. }
+        | Op::Scan { .. }
+        | Op::Matmul { .. }
+        | Op::Convolution { .. }
+        | Op::WindowReduce { .. }
+        | Op::WindowScatter { .. } => !graph.spec(id.value()).dtype.is_float(),
         op => op.regions().iter().all(|region| is_exact(&region.0)),
     })
 }

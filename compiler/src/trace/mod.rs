@@ -26,6 +26,7 @@
 
 mod axes;
 mod control;
+mod convolution;
 mod create;
 mod elementwise;
 mod frozen;
@@ -36,12 +37,14 @@ mod normalize;
 mod operand;
 mod operators;
 mod padded;
+mod pooling;
 mod program;
 mod reduce;
 mod shaping;
 mod sort;
 mod tensor;
 mod tracer;
+mod windows;
 
 pub use axes::{AxisIndex, AxisList};
 pub use control::{cond, fori_loop, while_loop};
@@ -58,3 +61,4 @@ pub use program::{
 };
 pub use shaping::{concat, stack};
 pub use tensor::Tensor;
+pub use windows::{Conv, PerDimension, Pool};

@@ -41,10 +41,13 @@ const CASES: [(usize, [i64; 2], [usize; 2]); 8] = [
 fn every_reduction_and_attribute() {
     let mut suite = Suite::new("windows");
     let sizes = Axes::from_slice(&[3, 2]);
-    for (stride, padding, dilations) in CASES {
+    for (number, (stride, padding, dilations)) in CASES.into_iter().enumerate() {
         let windows = windows(2, stride, padding, dilations);
+        // Each dtype once, and one of each kind with every attribute.
+        let some = [DType::F32, DType::F16, DType::I32, DType::Bool];
+        let dtypes = if number == 4 { DType::ALL.to_vec() } else { some.to_vec() };
         for &kind in Reduction::ALL {
-            for dtype in DType::ALL.into_iter().filter(|&d| kind.takes(d)) {
+            for &dtype in dtypes.iter().filter(|&&d| kind.takes(d)) {
                 let op = Op::WindowReduce { kind, sizes: sizes.clone(), windows: windows.clone() };
                 let body = over(op, dtype, &[2, 3, 5, 6]);
                 let name = format!("{kind} of {dtype}, {stride} {padding:?} {dilations:?}");

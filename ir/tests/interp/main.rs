@@ -5,3 +5,4 @@ mod elementwise;
 mod graphs;
 mod movement;
 mod reductions;
+mod windows;

@@ -2,8 +2,10 @@
 
 mod activations;
 mod control;
+mod convolution;
 mod methods;
 mod normalization;
+mod pooling;
 mod sorting;
 mod statistics;
 
@@ -20,8 +22,16 @@ pub(crate) struct Call {
 
 /// All calls, by the file of cases that they are for.
 pub(crate) fn all() -> impl Iterator<Item = &'static Call> {
-    let groups =
-        [activations::CALLS, control::CALLS, methods::CALLS, normalization::CALLS, sorting::CALLS, statistics::CALLS];
+    let groups = [
+        activations::CALLS,
+        control::CALLS,
+        convolution::CALLS,
+        methods::CALLS,
+        normalization::CALLS,
+        pooling::CALLS,
+        sorting::CALLS,
+        statistics::CALLS,
+    ];
     groups.into_iter().flatten()
 }
 

@@ -148,8 +148,11 @@ impl Tensor {
     #[track_caller]
     fn convolved(&self, kernel: Tensor, options: &Conv, rank: Option<usize>) -> Tensor {
         let (Some(x), Some(k)) = (self.known(), kernel.known()) else { return self.unknown(kernel) };
-        let windows = self.windowed(&x, kernel, &k, rank).and_then(|rank| options.windows(self, rank));
-        match windows {
+        let rank = match self.windowed(&x, kernel, &k, rank) {
+            Ok(rank) => rank,
+            Err(poison) => return poison,
+        };
+        match options.windows(self, rank) {
             Ok(windows) => {
                 let op = Op::Convolution { windows: Box::new(windows), groups: options.group_count() };
                 record(op, &[*self, kernel])
@@ -161,10 +164,13 @@ impl Tensor {
     #[track_caller]
     fn convolved_back(&self, kernel: Tensor, options: &Conv, rank: Option<usize>) -> Tensor {
         let (Some(y), Some(k)) = (self.known(), kernel.known()) else { return self.unknown(kernel) };
-        let options_of = |rank| Ok((options.windows(self, rank)?, options.output_paddings(self, rank)?));
-        let (windows, more) = match self.windowed(&y, kernel, &k, rank).and_then(options_of) {
-            Ok(options) => options,
+        let rank = match self.windowed(&y, kernel, &k, rank) {
+            Ok(rank) => rank,
             Err(poison) => return poison,
+        };
+        let (windows, more) = match (options.windows(self, rank), options.output_paddings(self, rank)) {
+            (Ok(windows), Ok(more)) => (windows, more),
+            (Err(poison), _) | (_, Err(poison)) => return poison,
         };
         let mut extents = Vec::with_capacity(more.len());
         for (d, &more) in more.iter().enumerate() {

@@ -289,10 +289,13 @@ fn of_options(
 
 #[track_caller]
 fn listed<T: Copy>(x: &Tensor, what: &str, numbers: &PerDimension<T>, rank: usize) -> Result<Vec<T>, Tensor> {
-    numbers.list(rank).map_err(|found| {
-        let name = scope_or("windows");
-        let message = format!("`{name}`: {found} numbers for the {what} of windows with {rank} dimensions");
-        let help = format!("give {rank}, or one number for all dimensions");
-        reject(codes::OPERANDS, message, "not one for each dimension", &[*x], &[help])
-    })
+    // No closure: it would hide the caller's place.
+    let found = match numbers.list(rank) {
+        Ok(list) => return Ok(list),
+        Err(found) => found,
+    };
+    let message =
+        format!("`{}`: {found} numbers for the {what} of windows with {rank} dimensions", scope_or("windows"));
+    let help = format!("give {rank}, or one number for all dimensions");
+    Err(reject(codes::OPERANDS, message, "not one for each dimension", &[*x], &[help]))
 }

@@ -145,6 +145,22 @@ fn evaluated(graph: &Graph, inputs: &[Value]) -> Vec<Vec<f64>> {
 }
 
 #[test]
+fn special_values_in_windows() {
+    let pool = Pool::new(3).padding(1).stride(2);
+    let nan = f32::NAN;
+    let numbers = [1.0, nan, -1.0, 0.0, -0.0, f32::NEG_INFINITY, f32::NEG_INFINITY, f32::INFINITY, 2.0, 2.0, -3.0, nan];
+    let x = Array::from_fn([2, 12, 11], |i| numbers[i * 7 % 12]).expect("an array");
+    let program = trace(|x: Tensor| x.max_pool2d_with_indices(&pool), f32::spec([2, 12, 11])).expect("it is taken");
+    let expected = interp::evaluate(program.graph(), &[value(&x)]).expect("the interpreter runs it");
+    for device in devices().into_iter().chain(emulated()) {
+        let mut exe = device.compile(&program).expect("it compiles");
+        let (most, at) = exe.replay(&x).expect("a replay");
+        compare(device.place(), &expected[0], &value(&most.to_array().expect("an array")), 0.0);
+        compare(device.place(), &expected[1], &value(&at.to_array().expect("an array")), 0.0);
+    }
+}
+
+#[test]
 fn gradients_are_the_slopes() {
     let options = Conv::new().stride([2, 1]).padding([(1, 2), (0, 1)]).dilation([1, 2]).groups(2);
     let pool = Pool::new(2).stride(1).padding(1);

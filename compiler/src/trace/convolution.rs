@@ -90,6 +90,19 @@ impl Tensor {
     /// The gradient with respect to the input of [`Tensor::conv`] with these options and this kernel, for an input whose
     /// last dimensions are `extents` and this gradient of its result, `[N, O, windows…]`. A building block of
     /// differentiation; the output padding of the options means nothing here.
+    ///
+    /// An error where such a convolution has no result of this tensor's spec.
+    ///
+    /// ```
+    /// use monograph_compiler::trace::{Conv, trace};
+    /// use monograph_ir::Element;
+    ///
+    /// let halved = Conv::new().stride(2).padding(1);
+    /// let specs = (f32::spec([2, 8, 16, 16]), f32::spec([8, 3, 3, 3]));
+    /// let program = trace(|(gradient, kernel)| gradient.conv_input_gradient(kernel, &[32, 31], &halved), specs)?;
+    /// assert_eq!(program.output_form().to_string(), "f32[2, 3, 32, 31]");
+    /// # Ok::<(), monograph_ir::Error>(())
+    /// ```
     #[track_caller]
     pub fn conv_input_gradient(&self, kernel: impl Operand, extents: &[usize], options: &Conv) -> Tensor {
         let kernel = kernel.tensor(self.known_dtype());
@@ -112,6 +125,19 @@ impl Tensor {
     /// The gradient with respect to the kernel of [`Tensor::conv`] of this input with these options, for a kernel whose
     /// last dimensions are `sizes` and `gradient` of its result, `[N, O, windows…]`: `[O, C / groups, sizes…]`. A
     /// building block of differentiation; the output padding of the options means nothing here.
+    ///
+    /// An error where such a convolution has no result of the gradient's spec.
+    ///
+    /// ```
+    /// use monograph_compiler::trace::{Conv, trace};
+    /// use monograph_ir::Element;
+    ///
+    /// let same = Conv::new().padding(1);
+    /// let specs = (f32::spec([2, 3, 32, 32]), f32::spec([2, 8, 32, 32]));
+    /// let program = trace(|(x, gradient)| x.conv_weight_gradient(gradient, &[3, 3], &same), specs)?;
+    /// assert_eq!(program.output_form().to_string(), "f32[8, 3, 3, 3]");
+    /// # Ok::<(), monograph_ir::Error>(())
+    /// ```
     #[track_caller]
     pub fn conv_weight_gradient(&self, gradient: impl Operand, sizes: &[usize], options: &Conv) -> Tensor {
         let gradient = gradient.tensor(self.known_dtype());

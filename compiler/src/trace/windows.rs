@@ -151,12 +151,20 @@ impl Conv {
 /// The options of a pooling: the size of its windows; stride (that size unless it is set), no padding and dilation 1.
 ///
 /// ```
-/// use monograph_compiler::trace::{Pool, trace};
+/// use monograph_compiler::trace::{Pool, Tensor, trace};
 /// use monograph_ir::Element;
 ///
 /// let pool = Pool::new(3).stride(2).padding(1);
-/// let program = trace(|x| x.max_pool2d(&pool), f32::spec([8, 4, 16, 16]))?;
+/// let program = trace(|x| x.max_pool2d(&pool) + x.avg_pool2d(&pool), f32::spec([8, 4, 16, 16]))?;
 /// assert_eq!(program.output_form().to_string(), "f32[8, 4, 8, 8]");
+///
+/// // Where the greatest elements are, and the way back.
+/// let back = |x: Tensor| {
+///     let (most, at) = x.max_pool2d_with_indices(&pool);
+///     most.max_unpool2d(at, [16, 16], &pool)
+/// };
+/// let program = trace(back, f32::spec([8, 4, 16, 16]))?;
+/// assert_eq!(program.output_form().to_string(), "f32[8, 4, 16, 16]");
 /// # Ok::<(), monograph_ir::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -135,6 +135,17 @@ fn every_dtype() {
 }
 
 #[test]
+fn positions_beyond_32_bits() {
+    let mut suite = Suite::new("convolution_far");
+    let far = 2_000_000_000;
+    for outputs in OUTPUTS {
+        let w = windows(1, far, [0, 0], [far, 1]);
+        suite.case(format!("to {outputs}"), convolution(DType::F32, &[6, 2, 3], &[outputs, 2, 1], &w, 1), 2e-6);
+    }
+    suite.run();
+}
+
+#[test]
 fn padding_takes_part_as_zeros() {
     let mut suite = Suite::new("convolution_padding");
     for outputs in OUTPUTS {

@@ -134,6 +134,9 @@ fn shapes_and_what_is_fused() {
     suite.case("three", over(sum(&[2, 1, 3], windows(3, 1, [1, 1], [1, 1])), DType::F32, &[2, 3, 4, 5]), 2e-6);
     suite.case("no dimension", over(sum(&[], windows(0, 1, [0, 0], [1, 1])), DType::F32, &[7]), 0.0);
     suite.case("whole planes", over(sum(&[9, 8], windows(2, 1, [0, 0], [1, 1])), DType::F32, &[3, 9, 8]), 2e-6);
+    // Positions beyond 32 bits.
+    let far = 2_000_000_000;
+    suite.case("far", over(sum(&[2], windows(1, far, [0, 1], [far, 1])), DType::F32, &[3]), 2e-6);
     // All -1 with padding: the padding takes no part.
     let max = Op::WindowReduce {
         kind: Reduction::Max,

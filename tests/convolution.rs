@@ -155,8 +155,8 @@ fn special_values_in_windows() {
     for device in devices().into_iter().chain(emulated()) {
         let mut exe = device.compile(&program).expect("it compiles");
         let (most, at) = exe.replay(&x).expect("a replay");
-        compare(device.place(), &expected[0], &value(&most.to_array().expect("an array")), 0.0);
-        compare(device.place(), &expected[1], &value(&at.to_array().expect("an array")), 0.0);
+        compare(&device.place(), &expected[0], &value(&most.to_array().expect("an array")), 0.0);
+        compare(&device.place(), &expected[1], &value(&at.to_array().expect("an array")), 0.0);
     }
 }
 

@@ -415,6 +415,14 @@ impl Op {
         matches!(self, Op::Reshape(_) | Op::Permute(_) | Op::Broadcast(_) | Op::Slice { .. } | Op::Reverse(_))
     }
 
+    /// Whether the op runs over windows, so that an element of an operand belongs to several of the result.
+    pub fn is_windowed(&self) -> bool {
+        matches!(
+            self,
+            Op::Convolution { .. } | Op::WindowReduce { .. } | Op::WindowArg { .. } | Op::WindowScatter { .. }
+        )
+    }
+
     /// The graphs inside the op.
     pub fn regions(&self) -> SmallVec<[&Region; 2]> {
         match self {

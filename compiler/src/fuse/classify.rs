@@ -96,7 +96,6 @@ pub(super) fn is_expensive(op: &Op) -> bool {
                 | Atan2
         ),
         Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::Matmul { .. } | Op::Scatter { .. } => true,
-        Op::Convolution { .. } | Op::WindowReduce { .. } | Op::WindowArg { .. } | Op::WindowScatter { .. } => true,
-        _ => false,
+        op => op.is_windowed(),
     }
 }

@@ -177,22 +177,17 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
         .iter()
         .flat_map(|&kind| [Op::Reduce { kind, axes: Axes::new() }.name(), Op::Scan { kind, axis: 0 }.name()]);
     let scatters = ScatterKind::ALL.iter().map(|&kind| Op::Scatter { kind, axis: 0 }.name());
-    let windows = [
-        "window_sum",
-        "window_prod",
-        "window_max",
-        "window_min",
-        "window_any",
-        "window_all",
-        "window_argmax",
-        "window_argmin",
-    ];
+    let windows = || Box::new(Windows::dense(0));
+    let windowed = (Reduction::ALL.iter())
+        .map(|&kind| Op::WindowReduce { kind, sizes: Axes::new(), windows: windows() })
+        .chain(Extreme::ALL.iter().map(|&kind| Op::WindowArg { kind, sizes: Axes::new(), windows: windows() }));
+    let windowed: Vec<&'static str> = windowed.map(|op| op.name()).collect();
     let single = "parameter constant iota select cast bitcast reshape permute broadcast slice pad concat reverse matmul \
                   convolution window_scatter take take_along dynamic_slice dynamic_update_slice cond while_loop fori_loop";
     (single.split_ascii_whitespace())
         .chain(Elementwise::ALL.iter().map(|e| e.name()))
         .chain(reductions)
-        .chain(windows)
+        .chain(windowed)
         .chain(scatters)
         .chain(Extreme::ALL.iter().map(|e| e.name()))
         .chain(DynamicOp::ALL.iter().map(|e| e.name()))

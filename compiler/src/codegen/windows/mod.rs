@@ -18,11 +18,6 @@ use monograph_ir::{Axes, DType, Elementwise, Extreme, Graph, Literal, Node, Op, 
 /// Threads of a block.
 const THREADS: usize = 128;
 
-/// Whether an op runs over windows.
-pub(super) fn is_windowed(op: &Op) -> bool {
-    matches!(op, Op::Convolution { .. } | Op::WindowReduce { .. } | Op::WindowArg { .. } | Op::WindowScatter { .. })
-}
-
 /// How far the positions of an op's windows reach along one dimension.
 pub(super) fn reach(body: &Graph, node: &Node) -> usize {
     let shape = |i: usize| &body.spec(node.operands[i]).shape;
@@ -46,7 +41,7 @@ pub(super) fn reach(body: &Graph, node: &Node) -> usize {
 /// Whether anything of the body but the one op at `value` has loops of its own.
 pub(super) fn is_mixed(body: &Graph, value: ValueId) -> bool {
     let loops = |op: &Op| {
-        is_windowed(op)
+        op.is_windowed()
             || matches!(
                 op,
                 Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::Scatter { .. } | Op::Matmul { .. }
@@ -104,7 +99,7 @@ struct Windowed {
 impl Windowed {
     fn of(request: &Request<'_>) -> Emit<Windowed> {
         let body = request.body;
-        let Some((id, node)) = body.iter().find(|(_, n)| is_windowed(&n.op)) else { return refuse("no windows") };
+        let Some((id, node)) = body.iter().find(|(_, n)| n.op.is_windowed()) else { return refuse("no windows") };
         if is_mixed(body, id.value()) {
             return refuse("windows with another operation that has loops");
         }

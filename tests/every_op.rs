@@ -5,7 +5,7 @@ use monograph::ir::interp::{self, Tensor};
 use monograph::ir::text;
 use monograph::ir::{
     Amounts, Axes, Binding, DType, DynamicOp, Elementwise, Extreme, Graph, HostOp, Literal, Op, Origin, OutputKind,
-    ParamKind, Reduction, Region, ScatterKind, Spec,
+    ParamKind, Reduction, Region, ScatterKind, Spec, Windows,
 };
 use monograph::{Options, Target};
 use std::collections::BTreeSet;
@@ -53,6 +53,17 @@ fn truth(params: &[Spec]) -> Region {
     Region(Arc::new(graph))
 }
 
+/// Windows over one dimension with every attribute: three of them, of three elements, over six.
+fn windows() -> Box<Windows> {
+    Box::new(Windows {
+        strides: Axes::from_slice(&[4]),
+        low: Amounts::from_slice(&[1]),
+        high: Amounts::from_slice(&[2]),
+        input_dilation: Axes::from_slice(&[2]),
+        dilation: Axes::from_slice(&[2]),
+    })
+}
+
 fn samples() -> Vec<Sample> {
     let f = |shape: &[usize]| Spec::new(DType::F32, shape);
     let b = |shape: &[usize]| Spec::new(DType::Bool, shape);
@@ -82,6 +93,11 @@ fn samples() -> Vec<Sample> {
         runs(Op::Concat { axis: 0 }, &[x.clone(), x.clone()]),
         runs(Op::Reverse(axes(&[1])), std::slice::from_ref(&x)),
         runs(Op::Matmul { transpose_a: false, transpose_b: true }, &[x.clone(), x.clone()]),
+        runs(Op::Convolution { windows: windows(), groups: 2 }, &[f(&[1, 4, 6]), f(&[2, 2, 3])]),
+        runs(
+            Op::WindowScatter { extents: axes(&[6]), sizes: axes(&[3]), windows: windows() },
+            &[f(&[4, 3]), i(&[4, 3])],
+        ),
         runs(Op::Take { axis: 0 }, &[x.clone(), i(&[3])]),
         runs(Op::TakeAlong { axis: 1 }, &[x.clone(), i(&[4, 2])]),
         runs(Op::DynamicSlice { sizes: [2, 3].into() }, &[x.clone(), i(&[]), i(&[])]),
@@ -104,9 +120,13 @@ fn samples() -> Vec<Sample> {
         let operand = if kind.takes(DType::F32) { x.clone() } else { b(&[4, 6]) };
         all.push(runs(Op::Reduce { kind, axes: axes(&[1]) }, std::slice::from_ref(&operand)));
         all.push(runs(Op::Scan { kind, axis: 1 }, std::slice::from_ref(&operand)));
+        let op = Op::WindowReduce { kind, sizes: axes(&[3]), windows: windows() };
+        all.push(runs(op, std::slice::from_ref(&operand)));
     }
     for &kind in Extreme::ALL {
         all.push(runs(Op::ArgReduce { kind, axis: 1 }, std::slice::from_ref(&x)));
+        let op = Op::WindowArg { kind, sizes: axes(&[3]), windows: windows() };
+        all.push(runs(op, std::slice::from_ref(&x)));
     }
     for &kind in ScatterKind::ALL {
         all.push(runs(Op::Scatter { axis: 0, kind }, &[x.clone(), i(&[2]), f(&[2, 6])]));

@@ -69,7 +69,12 @@ fn run(graph: &Graph, inputs: &[Tensor], device: &monograph_runtime::Device, opt
 fn is_exact(graph: &Graph) -> bool {
     graph.iter().all(|(id, node)| match &node.op {
         Op::Elementwise(e) => !e.is_approximate() && *e != Elementwise::Rsqrt,
-        Op::Reduce { .. } | Op::Scan { .. } | Op::Matmul { .. } => !graph.spec(id.value()).dtype.is_float(),
+        Op::Reduce { .. }
+        | Op::Scan { .. }
+        | Op::Matmul { .. }
+        | Op::Convolution { .. }
+        | Op::WindowReduce { .. }
+        | Op::WindowScatter { .. } => !graph.spec(id.value()).dtype.is_float(),
         op => op.regions().iter().all(|region| is_exact(&region.0)),
     })
 }

@@ -1,5 +1,7 @@
 //! `infer`: the one place that says which operands an op takes and what type its results have.
 
+mod windowed;
+
 use crate::op::{DynamicOp, HostOp};
 use crate::philox::STATE;
 use crate::{Axes, DType, Domain, Elementwise, Graph, Op, Reduction, Shape, Spec, Type};
@@ -147,6 +149,10 @@ fn tensor(op: &Op, specs: &[&Spec]) -> Result<Spec, Wrong> {
             Ok(x.clone())
         }
         Op::Matmul { transpose_a, transpose_b } => matmul(take(specs)?, *transpose_a, *transpose_b),
+        Op::Convolution { windows, groups } => windowed::convolution(take(specs)?, windows, *groups),
+        Op::WindowReduce { kind, sizes, windows } => windowed::reduce(take(specs)?, *kind, sizes, windows),
+        Op::WindowArg { sizes, windows, .. } => windowed::arg(take(specs)?, sizes, windows),
+        Op::WindowScatter { extents, sizes, windows } => windowed::scatter(take(specs)?, extents, sizes, windows),
         Op::Take { axis } => {
             let [x, indices] = take(specs)?;
             check_axis(*axis, &x.shape)?;

@@ -46,6 +46,7 @@ pub mod text;
 mod toolchain;
 pub mod tree;
 mod verify;
+mod windows;
 
 pub use array::{AlignedBytes, Array, ArrayError, Storage, StorageId};
 pub use diagnostic::{Code, Diagnostic, Note};
@@ -70,3 +71,4 @@ pub use tree::{
     Returned, Scalar, Segment, Signature, Source, Tree, leaves, map, paths, try_map,
 };
 pub use verify::{VerifyError, verify};
+pub use windows::{Windows, dilated};

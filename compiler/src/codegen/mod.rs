@@ -7,6 +7,7 @@
 //! The text needs no header. A program is the [`prelude`] and the [`source`](Generated::source) of some kernels,
 //! compiled with [`NVRTC_OPTIONS`].
 
+mod convolution;
 mod emit;
 mod matmul;
 mod name;
@@ -15,6 +16,7 @@ mod rows;
 mod scan;
 mod scatter;
 mod types;
+mod windows;
 
 pub use types::storage;
 
@@ -47,6 +49,8 @@ pub const fn prelude() -> &'static str {
     )
 }
 
+pub(crate) use types::identity;
+
 /// Static shared memory that a block can have, in bytes.
 const SHARED_BYTES: usize = 48 << 10;
 
@@ -63,6 +67,10 @@ pub enum Family {
     Scatter,
     /// One scan.
     Scan,
+    /// One convolution.
+    Convolution,
+    /// One reduction of windows, or what goes back from one.
+    Windows,
 }
 
 /// The family of a body. A body that mixes families has the one that is named last here; [`supported`] refuses it.
@@ -72,6 +80,8 @@ pub fn family(body: &Graph) -> Family {
         Op::Matmul { .. } => Family::Matmul,
         Op::Scatter { .. } => Family::Scatter,
         Op::Scan { .. } => Family::Scan,
+        Op::Convolution { .. } => Family::Convolution,
+        Op::WindowReduce { .. } | Op::WindowArg { .. } | Op::WindowScatter { .. } => Family::Windows,
         _ => Family::Pointwise,
     };
     body.nodes().iter().map(|n| of(&n.op)).max().unwrap_or(Family::Pointwise)
@@ -144,6 +154,8 @@ pub fn supported(body: &Graph) -> Result<Family, String> {
         Family::Matmul => matmul::check(&request),
         Family::Scatter => scatter::check(&request),
         Family::Scan => scan::check(&request),
+        Family::Convolution => convolution::check(&request),
+        Family::Windows => windows::check(&request),
     };
     checked.map(|()| family).map_err(|Refusal(message)| message)
 }
@@ -160,6 +172,8 @@ pub fn generate(body: &Graph, target: &Target, options: &Options) -> Result<Gene
         Family::Matmul => matmul::generate(&request),
         Family::Scatter => scatter::generate(&request),
         Family::Scan => scan::generate(&request),
+        Family::Convolution => convolution::generate(&request),
+        Family::Windows => windows::generate(&request),
     };
     let code = code.map_err(|Refusal(message)| Error::Internal(format!("no kernel for this body: {message}")))?;
     let name = name::symbol(body, target, options);

@@ -71,7 +71,7 @@ pub(super) fn symbol(body: &Graph, target: &Target, options: &Options) -> String
         matches!(
             op,
             Op::Matmul { .. } | Op::Scatter { .. } | Op::Scan { .. } | Op::Reduce { .. } | Op::ArgReduce { .. }
-        )
+        ) || op.is_windowed()
     };
     let ops = || body.nodes().iter().map(|n| &n.op);
     for op in ops().filter(|op| heavy(op)).chain(ops().filter(|op| computes(op) && !heavy(op))) {

@@ -94,7 +94,7 @@ fn float(text: String) -> String {
 }
 
 /// The value that a reduction starts from: combined with any element it gives that element.
-pub(super) fn identity(kind: Reduction, dtype: DType) -> Literal {
+pub(crate) fn identity(kind: Reduction, dtype: DType) -> Literal {
     if let Some(identity) = kind.identity(dtype) {
         return identity;
     }

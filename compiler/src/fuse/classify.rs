@@ -83,6 +83,6 @@ pub(super) fn is_expensive(op: &Op) -> bool {
         }
         Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::Matmul { .. } | Op::Scatter { .. } => true,
         Op::RandomBits { .. } => true,
-        _ => false,
+        op => op.is_windowed(),
     }
 }

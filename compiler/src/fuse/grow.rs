@@ -117,7 +117,7 @@ fn updates(graph: &Graph) -> Vec<bool> {
 
 /// Whether the node decides the family of its kernel alone: one of them a group.
 pub(super) fn is_anchor(op: &Op) -> bool {
-    matches!(op, Op::Matmul { .. } | Op::Scan { .. } | Op::Scatter { .. })
+    matches!(op, Op::Matmul { .. } | Op::Scan { .. } | Op::Scatter { .. }) || op.is_windowed()
 }
 
 /// Whether the node folds rows.
@@ -296,6 +296,7 @@ impl Grower<'_> {
                 },
                 Op::Scatter { .. } if usage.operand == 0 && over(&cluster.domain, None) == Relation::Same => At::Domain,
                 Op::Matmul { .. } | Op::Scatter { .. } => At::Prologue,
+                op if op.is_windowed() => At::Prologue,
                 _ => At::Elsewhere,
             };
             all = match all {

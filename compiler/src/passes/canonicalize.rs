@@ -70,6 +70,10 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
         | Op::Concat { .. }
         | Op::ArgReduce { .. }
         | Op::Scan { .. }
+        | Op::Convolution { .. }
+        | Op::WindowReduce { .. }
+        | Op::WindowArg { .. }
+        | Op::WindowScatter { .. }
         | Op::Take { .. }
         | Op::TakeAlong { .. }
         | Op::Scatter { .. }

@@ -26,6 +26,13 @@ pub(crate) fn cost(op: &Op, result: &Spec, operands: &[&Spec]) -> u64 {
             let inner = shape[shape.rank() - if *transpose_a { 2 } else { 1 }] as u64;
             out.saturating_mul(inner).saturating_mul(32)
         }
+        Op::Convolution { .. } => {
+            let inner = operands[1].shape.iter().skip(1).product::<usize>() as u64;
+            out.saturating_mul(inner).saturating_mul(32)
+        }
+        Op::WindowReduce { sizes, .. } | Op::WindowArg { sizes, .. } | Op::WindowScatter { sizes, .. } => {
+            out.saturating_mul(sizes.iter().product::<usize>() as u64).saturating_mul(16)
+        }
         Op::Pad { .. }
         | Op::Concat { .. }
         | Op::Take { .. }

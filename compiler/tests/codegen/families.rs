@@ -3,7 +3,7 @@
 use crate::build::Body;
 use crate::suite::Suite;
 use monograph_compiler::codegen::Family;
-use monograph_ir::{DType, Elementwise, Graph, Op, Reduction, ScatterKind, Target};
+use monograph_ir::{Amounts, Axes, DType, Elementwise, Extreme, Graph, Op, Reduction, ScatterKind, Target, Windows};
 
 /// A form of a family's kernels.
 struct Form {
@@ -27,7 +27,9 @@ fn next(family: Family) -> Option<Family> {
         Family::Rows => Some(Family::Matmul),
         Family::Matmul => Some(Family::Scatter),
         Family::Scatter => Some(Family::Scan),
-        Family::Scan => None,
+        Family::Scan => Some(Family::Convolution),
+        Family::Convolution => Some(Family::Windows),
+        Family::Windows => None,
     }
 }
 
@@ -99,6 +101,19 @@ fn forms(family: Family) -> Vec<Form> {
             form("a block a row", scan(&[3, 701], 1), 2e-6, &["totals[t / 32]"]),
             form("a block a row of vectors", scan(&[3, 1308], 1), 2e-6, &["totals[t / 32]", "mg_load<4>(x0"]),
         ],
+        Family::Convolution => vec![
+            form("few output channels", convolution(5), 2e-6, &["x0["]),
+            form("tiles", convolution(37), 2e-6, &["__shared__", "__syncthreads();"]),
+        ],
+        Family::Windows => vec![
+            form(
+                "maxima",
+                windows(|sizes, windows| Op::WindowReduce { kind: Reduction::Max, sizes, windows }),
+                0.0,
+                &[],
+            ),
+            form("places", windows(|sizes, windows| Op::WindowArg { kind: Extreme::Max, sizes, windows }), 0.0, &[]),
+        ],
     }
 }
 
@@ -120,6 +135,19 @@ fn every_form_of_every_family_runs_with_checks() {
         }
     }
     suite.run();
+}
+
+/// Three by two over an odd plane, with unequal padding.
+fn plane() -> Windows {
+    Windows { strides: Axes::from_elem(2, 2), low: Amounts::from_slice(&[1, 0]), ..Windows::dense(2) }
+}
+
+fn convolution(outputs: usize) -> Graph {
+    crate::convolution::convolution(DType::F32, &[2, 3, 9, 11], &[outputs, 3, 3, 2], &plane(), 1)
+}
+
+fn windows(op: impl Fn(Axes, Box<Windows>) -> Op) -> Graph {
+    crate::windows::over(op(Axes::from_slice(&[3, 2]), Box::new(plane())), DType::F32, &[3, 9, 11])
 }
 
 /// `max(x + row, x)`.

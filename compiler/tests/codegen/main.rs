@@ -2,6 +2,7 @@
 //! when run in the emulator.
 
 mod build;
+mod convolution;
 mod copies;
 mod emulate;
 mod execute;
@@ -12,3 +13,4 @@ mod pointwise;
 mod random;
 mod rows;
 mod suite;
+mod windows;

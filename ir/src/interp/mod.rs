@@ -31,6 +31,7 @@ mod random;
 mod reduce;
 mod special;
 mod tensor;
+mod windows;
 
 pub use cost::cost;
 pub use error::EvalError;
@@ -81,6 +82,10 @@ fn apply(op: &Op, mut x: Vec<Tensor>, results: &[Type], limits: &Limits) -> Resu
         Op::ArgReduce { kind, axis } => reduce::arg_reduce(&x[0], *kind, *axis)?,
         Op::Scan { kind, axis } => reduce::scan(&x[0], *kind, *axis)?,
         Op::Matmul { transpose_a, transpose_b } => matmul::matmul(&x[0], &x[1], *transpose_a, *transpose_b)?,
+        Op::Convolution { windows, groups } => windows::convolution(&x[0], &x[1], windows, *groups, shape)?,
+        Op::WindowReduce { kind, sizes, windows } => windows::reduce(&x[0], *kind, sizes, windows, shape)?,
+        Op::WindowArg { kind, sizes, windows } => windows::arg(&x[0], *kind, sizes, windows, shape)?,
+        Op::WindowScatter { extents: _, sizes, windows } => windows::scatter(&x[0], &x[1], sizes, windows, shape)?,
         Op::Take { axis } => index::take(&x[0], &x[1], *axis, shape.size())?,
         Op::TakeAlong { axis } => index::take_along(&x[0], &x[1], *axis)?,
         Op::Scatter { axis, kind } => {

@@ -6,3 +6,4 @@ mod graphs;
 mod movement;
 mod reductions;
 mod rounding;
+mod windows;

@@ -3,9 +3,11 @@
 mod activations;
 mod composites;
 mod control;
+mod convolution;
 mod functions;
 mod methods;
 mod normalization;
+mod pooling;
 mod random;
 mod sorting;
 mod statistics;
@@ -27,9 +29,11 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Call> {
         activations::CALLS,
         composites::CALLS,
         control::CALLS,
+        convolution::CALLS,
         functions::CALLS,
         methods::CALLS,
         normalization::CALLS,
+        pooling::CALLS,
         random::CALLS,
         sorting::CALLS,
         statistics::CALLS,

@@ -397,7 +397,15 @@ impl<'a> Emitter<'a> {
                     self.define(register(spec.dtype), "t", format!("{inside} ? {} : {}", names[0], names[1]))
                 }
             }
-            Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } | Op::Matmul { .. } | Op::Scatter { .. } => {
+            Op::Reduce { .. }
+            | Op::ArgReduce { .. }
+            | Op::Scan { .. }
+            | Op::Matmul { .. }
+            | Op::Scatter { .. }
+            | Op::Convolution { .. }
+            | Op::WindowReduce { .. }
+            | Op::WindowArg { .. }
+            | Op::WindowScatter { .. } => {
                 let position = linear(&self.tuples[id as usize], &spec.shape);
                 match self.held.get(&(value, position)) {
                     Some(name) => name.clone(),
@@ -559,7 +567,9 @@ fn outside(index: &Index, extent: usize) -> bool {
 /// Whether some position in some value of the body needs more than 32 bits. Leaves room for what tiles stick out.
 fn needs_wide_indices(body: &Graph) -> bool {
     const LIMIT: usize = (i32::MAX as usize) - (1 << 22);
-    body.nodes().iter().flat_map(|n| &n.results).any(|t| t.spec().is_some_and(|s| s.shape.size() > LIMIT))
+    let far = |node: &monograph_ir::Node| super::windows::reach(body, node) > LIMIT;
+    let large = |t: &monograph_ir::Type| t.spec().is_some_and(|s| s.shape.size() > LIMIT);
+    body.nodes().iter().any(|n| n.results.iter().any(large) || far(n))
 }
 
 /// Ops whose float result is an operand or has no more digits than one: rounding it again changes nothing.

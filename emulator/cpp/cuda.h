@@ -24,6 +24,9 @@
 // `used`: the runtime writes there too, and an array that a kernel never writes is not one of zeros.
 #define __shared__ thread_local __attribute__((used))
 
+// A function that is an operation of emu_together: what it touches belongs to other lanes and is not checked.
+#define EMU_OPERATION static __attribute__((no_sanitize("thread")))
+
 typedef decltype(sizeof(0)) size_t;
 
 struct uint3 {

@@ -63,6 +63,10 @@ unsigned __reduce_or_sync(unsigned mask, unsigned x);
 unsigned __reduce_xor_sync(unsigned mask, unsigned x);
 // Only the caller: which others run along is never promised.
 unsigned __activemask();
+// What all 32 lanes of a warp do in one instruction. The last lane to come runs the operation, an EMU_OPERATION, over
+// what each lane gives as `mine`. They meet only if they call it under one name and for one line of the program: the
+// compiler may make several calls of one, so that the return address is no measure. It orders no memory.
+void emu_together(void (*operation)(void** lanes), void* mine, const char* name, unsigned line);
 
 // ---- Memory between threads -----------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ use crate::mutants::{
 };
 use monograph_ir::{
     DType,
-    FindingKind::{Misaligned, OutOfBounds, PendingCopy, Uninitialised},
+    FindingKind::{DivergentBarrier, Misaligned, OutOfBounds, PendingCopy, Uninitialised},
 };
 
 #[test]
@@ -205,6 +205,26 @@ fn copied() -> Subject {
             "a warp does not load its fragment",
             once("mg_ldmatrix(a", "if (t >= 32 || s != 2) mg_ldmatrix(a"),
             WrongValue,
+        ),
+        mutant(
+            "a lane passes by a load that is followed by another",
+            once("mg_ldmatrix(b0", "if (t != 37) mg_ldmatrix(b0"),
+            found(DivergentBarrier, &["mg_ldmatrix(b0", "mg_ldmatrix(a0"]),
+        ),
+        mutant(
+            "a lane passes by a load that is followed by a product",
+            once("mg_ldmatrix(a0", "if (t != 37) mg_ldmatrix(a0"),
+            found(DivergentBarrier, &["mg_ldmatrix(a0", "mg_mma_f16(c0_0"]),
+        ),
+        mutant(
+            "a lane takes no part in a product",
+            once("mg_mma_f16(c0_0", "if (t != 37) mg_mma_f16(c0_0"),
+            found(DivergentBarrier, &["mg_mma_f16(c0_0", "mg_mma_f16(c0_1"]),
+        ),
+        mutant(
+            "rows of a matrix begin between multiples of 16 bytes",
+            once("mg_ldmatrix(a0, pa + i#", "mg_ldmatrix(a0, pa + 4 + i#"),
+            found(Misaligned, &["mg_ldmatrix(a0"]),
         ),
     ];
     Subject::new("copied", product(DType::F16, [40, 72, 136], [false, true]), 1e-3, mutants)

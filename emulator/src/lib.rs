@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod assembly;
 mod build;
 mod child;
 mod compiler;

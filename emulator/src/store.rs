@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// Counts the versions of what is kept.
-const VERSION: &[u8] = b"monograph-emulator 1";
+const VERSION: &[u8] = b"monograph-emulator 2";
 
 /// The name of something by everything that it depends on.
 pub(crate) struct Key(blake3::Hasher);

@@ -1,6 +1,7 @@
 //! The emulator on hand-written kernels and a hand-made plan.
 
 mod apart;
+mod arrays;
 mod correct;
 mod debugger;
 mod defects;

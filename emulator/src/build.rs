@@ -7,7 +7,7 @@ use crate::jobs::{Job, Workshop};
 use crate::lines::PROGRAM;
 use crate::options::EmulatorOptions;
 use crate::sources;
-use crate::store::{Key, Store, failed};
+use crate::store::{Key, Store, unusable};
 use monograph_ir::Error;
 use std::collections::BTreeSet;
 use std::fs;
@@ -88,7 +88,7 @@ pub(crate) fn build(
         }
     }
     let path = store.file(&key.name("exe"), |path| compiler.link(&paths, path))?;
-    let bytes = fs::read(&path).map_err(|e| failed(&path, &e))?;
+    let bytes = fs::read(&path).map_err(|e| unusable(&path, &e))?;
     let kernels: Vec<&str> = programs.iter().flat_map(|p| p.symbols.iter().copied()).collect();
     let image = Image::read(&bytes, dynamic.first().map(String::as_str), &defined, &kernels)?;
     let debugging = if options.debugger { Some(Debugging::new(store, &kernels)?) } else { None };
@@ -119,7 +119,7 @@ fn shared(programs: &[PathBuf], runtime: &[PathBuf]) -> Result<(Vec<String>, BTr
     let symbols = |objects: &[PathBuf], of: fn(&[u8]) -> Result<Vec<String>, Error>| {
         let mut all = BTreeSet::new();
         for object in objects {
-            all.extend(of(&fs::read(object).map_err(|e| failed(object, &e))?)?);
+            all.extend(of(&fs::read(object).map_err(|e| unusable(object, &e))?)?);
         }
         Ok::<_, Error>(all)
     };

@@ -37,6 +37,7 @@ mod child;
 mod compiler;
 mod debugger;
 mod emulator;
+mod entry;
 mod explain;
 mod image;
 mod jobs;
@@ -52,6 +53,7 @@ mod store;
 mod waits;
 
 pub use emulator::Emulator;
+pub use entry::{Stored, stored};
 pub use options::{EmulatorOptions, Schedule, UnknownSchedule};
 pub use plan::{EmulatedPlan, PlanMemory};
 pub use program::{EmulatedProgram, KernelRun, Parameter};

@@ -4,6 +4,7 @@ use crate::compiler::{Compiler, Unit};
 use crate::debugger::{self, Debugging};
 use crate::image::{self, Image};
 use crate::jobs::{Job, Workshop};
+use crate::limits::DYNAMIC_BYTES;
 use crate::lines::PROGRAM;
 use crate::options::EmulatorOptions;
 use crate::sources;
@@ -12,10 +13,6 @@ use monograph_ir::Error;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The most dynamic shared memory that any CUDA device gives to a block: room for it is there in every executable
-/// that uses some.
-pub(crate) const DYNAMIC_BYTES: u64 = 227 << 10;
 
 /// A program to compile.
 pub(crate) struct Source<'a> {

@@ -6,8 +6,8 @@
 use monograph_ir::Error;
 use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
-use object::{Endianness, Object, ObjectSymbol, SymbolKind};
-use std::collections::BTreeSet;
+use object::{Endian, Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
+use std::collections::{BTreeSet, HashMap};
 
 /// The runtime's symbol that distances are relative to.
 const ORIGIN: &str = "emu_shared_origin";
@@ -30,6 +30,8 @@ pub(crate) struct SharedArray {
 pub(crate) struct Image {
     arrays: Vec<SharedArray>,
     dynamic: Option<i64>,
+    /// How many parameters each kernel takes.
+    parameters: HashMap<String, u32>,
 }
 
 impl Image {
@@ -54,7 +56,18 @@ impl Image {
             })
             .collect();
         arrays.sort_by_key(|a| a.delta);
-        Ok(Image { arrays, dynamic: dynamic.and_then(address).map(|a| a - origin) })
+        let parameters = parameters(executable, kernels)?;
+        Ok(Image { arrays, dynamic: dynamic.and_then(address).map(|a| a - origin), parameters })
+    }
+
+    /// How many parameters a kernel takes, if it is known.
+    pub(crate) fn parameters(&self, kernel: &str) -> Option<u32> {
+        self.parameters.get(kernel).copied()
+    }
+
+    /// Bytes of the shared arrays that are a kernel's own.
+    pub(crate) fn static_bytes(&self, kernel: &str) -> u64 {
+        self.arrays.iter().filter(|a| a.kernel.as_deref() == Some(kernel)).map(|a| a.bytes).sum()
     }
 
     /// The arrays that a launch of a kernel may touch: its own, those that are no kernel's, and dynamic memory of that
@@ -82,6 +95,26 @@ pub(crate) fn defined(object: &[u8]) -> Result<Vec<String>, Error> {
     Ok(thread_local(object)?.into_iter().filter(|s| s.defined).map(|s| s.name).collect())
 }
 
+/// Where `EmuKernel` of `device.h` says how many parameters a kernel takes, behind two pointers.
+const PARAMETERS: u64 = 16;
+
+/// How many parameters kernels take: what `EMU_KERNEL` put into the section of all kernels.
+fn parameters(executable: &[u8], kernels: &[&str]) -> Result<HashMap<String, u32>, Error> {
+    let file = ElfFile::<FileHeader64<Endianness>>::parse(executable).map_err(unreadable)?;
+    let Some(section) = file.section_by_name("emu_kernels") else { return Ok(HashMap::new()) };
+    let names = kernels.iter().map(|kernel| (format!("_ZL{}emu_kernel_{kernel}", 11 + kernel.len()), *kernel));
+    let names: HashMap<String, &str> = names.collect();
+    let number = |address: u64| -> Option<u32> {
+        let bytes = section.data_range(address + PARAMETERS, 4).ok()??;
+        Some(file.endian().read_u32_bytes(bytes.try_into().ok()?))
+    };
+    let found = file.symbols().filter_map(|s| {
+        let kernel = names.get(s.name().ok()?)?;
+        Some((kernel.to_string(), number(s.address())?))
+    });
+    Ok(found.collect())
+}
+
 struct Symbol {
     name: String,
     address: u64,
@@ -90,9 +123,6 @@ struct Symbol {
 }
 
 fn thread_local(file: &[u8]) -> Result<Vec<Symbol>, Error> {
-    let unreadable = |e: object::Error| Error::Toolchain {
-        message: format!("the C++ compiler's output is no 64-bit ELF file, which the emulator needs: {e}"),
-    };
     let file = ElfFile::<FileHeader64<Endianness>>::parse(file).map_err(unreadable)?;
     let symbols = file.symbols().filter(|s| s.kind() == SymbolKind::Tls);
     symbols
@@ -120,6 +150,12 @@ fn global(symbol: &str) -> &str {
     let mut names = names.filter_map(|at| source_name(&encoding[at..]));
     let last = names.find(|(_, rest)| rest.is_empty());
     last.or_else(|| source_name(encoding)).map_or(symbol, |(name, _)| name)
+}
+
+fn unreadable(error: object::Error) -> Error {
+    Error::Toolchain {
+        message: format!("the C++ compiler's output is no 64-bit ELF file, which the emulator needs: {error}"),
+    }
 }
 
 /// Of a static variable of a function: the function, if it is an `extern "C"` one, and the variable's name. `None` for

@@ -41,6 +41,7 @@ mod entry;
 mod explain;
 mod image;
 mod jobs;
+mod limits;
 mod lines;
 mod memory;
 mod options;

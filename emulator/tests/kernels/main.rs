@@ -5,6 +5,7 @@ mod arrays;
 mod correct;
 mod debugger;
 mod defects;
+mod environment;
 mod plans;
 mod printing;
 mod process;

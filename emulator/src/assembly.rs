@@ -159,6 +159,17 @@ mod tests {
     }
 
     #[test]
+    fn arrays_on_aarch64_get_a_red_zone() {
+        check(
+            "\t.section\t.tbss,\"awT\",@nobits\n\t.align\t3\n\t.type\tt, %object\n\t.size\tt, 300\nt:\n\t.zero\t300\n\
+             // comment\n\t.section\t.tdata.u,\"awTG\",@progbits,u,comdat\n\t.size\tu, 8\nu:\n\t.xword\t1\n",
+            "\t.section\t.tbss,\"awT\",@nobits\n\t.align\t3\n\t.type\tt, %object\n\t.size\tt, 300\nt:\n\t.zero\t300\n\
+             // comment\n\t.zero\t300\n\t.section\t.tdata.u,\"awTG\",@progbits,u,comdat\n\t.size\tu, 8\nu:\n\t.xword\t1\n\
+             \t.zero\t256\n",
+        );
+    }
+
+    #[test]
     fn only_thread_local_objects_get_one() {
         let text = "\t.data\n\t.size\ta, 4\na:\n\t.long\t3\n\t.section\t.tbss,\"awT\",@nobits\n\t.previous\n\
                     \t.size\tb, 4\nb:\n\t.long\t1\n\t.pushsection .tdata\n\t.popsection\n\t.size\tc, 4\nc:\n\t.long\t1\n";

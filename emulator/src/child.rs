@@ -34,6 +34,10 @@ impl Child {
         command.arg(memory).arg(milliseconds.to_string());
         let (process, connection) = socket::spawn(&mut command).map_err(|error| match error.kind() {
             io::ErrorKind::OutOfMemory => out_of_memory(&error.to_string()),
+            io::ErrorKind::NotFound => Error::Io {
+                path: executable.display().to_string(),
+                message: "the emulator's cache had this executable, and it is gone; compile the program again".into(),
+            },
             _ => unusable(executable, &error),
         })?;
         let child = Child { process, connection: BufReader::new(connection) };
@@ -132,6 +136,10 @@ fn verdict(status: ExitStatus, launching: bool) -> Result<Report, Error> {
     let signal = signal(status);
     match (signal, status.code()) {
         (None, Some(GAVE_UP)) => Err(out_of_memory("it said why on standard error")),
+        (Some(number), _) if number != SIGABRT && !FAULTS.contains(&number) => Err(broken(format!(
+            "it was ended from outside, by {}; that is no defect of a kernel, and the next replay starts it again",
+            describe(status)
+        ))),
         _ if !launching => Err(broken(format!(
             "it ended before it ran a kernel, with {}; is there enough memory, and address space (`ulimit -v`)?",
             describe(status)
@@ -146,15 +154,10 @@ fn verdict(status: ExitStatus, launching: bool) -> Result<Report, Error> {
                            host that gave up, which no device has";
             Ok(Report::new(FindingKind::Misuse, message))
         }
-        (Some(signal), _) if FAULTS.contains(&signal) => {
+        (Some(_), _) => {
             let message = format!("the process that ran the launch ended without an answer: {}", describe(status));
             Ok(Report::new(FindingKind::Crash, message))
         }
-        (Some(_), _) => Err(broken(format!(
-            "it was ended from outside while it ran a kernel, by {}; that is no defect of the kernel, and the next replay \
-             starts it again",
-            describe(status)
-        ))),
     }
 }
 

@@ -138,7 +138,8 @@ impl EmulatedPlan {
     /// what they were before.
     ///
     /// # Errors
-    /// [`Error::Finding`] for what is wrong with a launch, [`Error::Io`] where the executable cannot be run.
+    /// [`Error::Finding`] for what is wrong with a launch, [`Error::Device`] where there is not enough
+    /// memory, [`Error::Io`] where the executable cannot be run or is killed.
     pub fn replay(&mut self) -> Result<(), Error> {
         let mut states = vec![0; self.plan.region_bytes(Region::States) as usize];
         self.memory.memory.read(STATES, 0, &mut states)?;

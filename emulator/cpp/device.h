@@ -2,9 +2,11 @@
 // the program that called it; and nothing here is in the way of the host's headers, which the runtime includes too.
 #pragma once
 
-struct EmuKernel {
+// The linker puts these side by side: no compiler may align them to more than their size.
+struct alignas(32) EmuKernel {
     const char* name;
     void (*call)(void** parameters);
+    unsigned parameters;  // how many it takes
 };
 
 // ---- Where a thread is ----------------------------------------------------------------------------------------------

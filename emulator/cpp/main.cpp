@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <new>
+#include <unistd.h>
 
 #include "channel.h"
 #include "checker.h"
@@ -151,6 +153,12 @@ void obey(const std::string& line) {
     send_bytes("ok\n", 3);
 }
 
+// In the words of the system. Nothing may be allocated here.
+[[noreturn]] void no_memory() {
+    send_bytes("error Cannot allocate memory\n", 29);
+    _exit(2);
+}
+
 }  // namespace
 
 }  // namespace emu
@@ -160,6 +168,7 @@ int main(int count, char** arguments) {
     if (count != 3) fail("arguments: the file of memory, and the time limit of a launch in ms, or 0");
     // What a kernel printed before it failed is there although nothing is flushed.
     setvbuf(stdout, nullptr, _IOLBF, 1 << 12);
+    std::set_new_handler(no_memory);
     open_memory(arguments[1]);
     time_limit = strtoull(arguments[2], nullptr, 10);
     install_signal_handlers();

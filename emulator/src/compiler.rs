@@ -1,8 +1,11 @@
 //! The system's C++ compiler: finding it, what it is, and calling it.
 
+use crate::assembly;
 use crate::options::EmulatorOptions;
+use crate::store::failed;
 use monograph_ir::Error;
 use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -35,6 +38,12 @@ const NO_ENTRIES: [[&str; 2]; 2] =
 /// No splitting of structs that are read or written at once: the access of a vector is checked whole, with its
 /// alignment. Where the compiler does not know it, some are checked in parts.
 const WHOLE: [&str; 1] = ["-fno-tree-sra"];
+/// What checked programs are compiled with besides. Calls of these functions stay calls, with the place in the program
+/// as their return address.
+const CALLS: [&str; 4] =
+    ["-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-optimize-sibling-calls"];
+/// Arrays are addressed by their own symbols, and not by their distances from each other: more bytes are put in between.
+const NO_ANCHORS: &str = "-fno-section-anchors";
 /// Fills the variables that a kernel does not initialise, where the compiler can: what they hold must not depend on what
 /// ran on the stack before.
 const FILL: &str = "-ftrivial-auto-var-init=pattern";
@@ -158,7 +167,8 @@ impl Compiler {
         let no_entries = NO_ENTRIES.iter().find(|options| takes(&options[..]));
         let whole = Some(&WHOLE).filter(|options| takes(&options[..]));
         let rest = no_entries.into_iter().flatten().chain(whole.into_iter().flatten());
-        Some([INSTRUMENT].iter().chain(volatile).chain(rest).copied().collect())
+        let no_anchors = Some(&NO_ANCHORS).filter(|option| self.takes(&["-Werror", option]));
+        Some([INSTRUMENT].iter().chain(volatile).chain(rest).chain(&CALLS).chain(no_anchors).copied().collect())
     }
 
     /// The options of a unit.
@@ -190,7 +200,7 @@ impl Compiler {
         Ok(options)
     }
 
-    /// Compiles a file with the headers of a folder. `what` is its name for people; the folder that it is compiled in is
+    /// Compiles a file with the headers of a folder, by way of changed assembly text if it is a checked program. `what` is its name for people; the folder that it is compiled in is
     /// where a debugger looks for the files that it names.
     pub(crate) fn compile(
         &self,
@@ -200,8 +210,20 @@ impl Compiler {
         file: &Path,
         object: &Path,
     ) -> Result<(), Error> {
+        let compile = |step: &str, output: &Path| {
+            let mut command = self.command();
+            command.args(options).arg("-I").arg(headers).arg(step).arg(file).arg("-o").arg(output).current_dir(folder);
+            self.run(command, what)
+        };
+        if !options.contains(&INSTRUMENT) {
+            return compile("-c", object);
+        }
+        let assembly = object.with_extension("s");
+        compile("-S", &assembly)?;
+        let text = fs::read_to_string(&assembly).map_err(|e| failed(&assembly, &e))?;
+        fs::write(&assembly, assembly::transform(&text)).map_err(|e| failed(&assembly, &e))?;
         let mut command = self.command();
-        command.args(options).arg("-I").arg(headers).arg("-c").arg(file).arg("-o").arg(object).current_dir(folder);
+        command.arg("-c").arg(&assembly).arg("-o").arg(object).current_dir(folder);
         self.run(command, what)
     }
 

@@ -1,20 +1,18 @@
 //! `EmulatedProgram`: kernels that run on given buffers, outside of any plan.
 
-use crate::build::{DYNAMIC_BYTES, Executable, Source};
+use crate::build::{Executable, Source};
 use crate::emulator::Emulator;
 use crate::explain::{Named, Scene, explain};
+use crate::limits::Shape;
 use crate::memory::Memory;
 use crate::options::EmulatorOptions;
 use crate::session::{Call, Failure, Range, Session};
-use monograph_ir::{DType, DeviceError, DeviceErrorKind, Error, MemoryKind};
+use monograph_ir::{DType, Error, MemoryKind};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The alignment of a buffer's start: the widest access of a thread.
 const ALIGNMENT: u64 = 16;
-
-/// The most threads of a block on any CUDA device.
-const THREADS: u64 = 1024;
 
 /// One launch of a kernel on its own.
 #[derive(Clone, Debug)]
@@ -93,7 +91,8 @@ impl EmulatedProgram {
     /// # Errors
     /// [`Error::Finding`] for what is wrong with the kernel, [`Error::Toolchain`] where the program does not compile,
     /// [`Error::Unknown`] for a kernel that is not among the program's, [`Error::Device`] for a launch that every
-    /// device refuses or where there is not enough memory.
+    /// device refuses, that does not fit the kernel or is too large to be checked, or where there is not enough memory,
+    /// [`Error::Io`] where the process that runs the kernel is killed.
     pub fn run(&self, run: &KernelRun<'_>) -> Result<Vec<Vec<u8>>, Error> {
         self.run_with(run, self.emulator.options())
     }
@@ -106,8 +105,10 @@ impl EmulatedProgram {
         if !self.symbols.iter().any(|s| s == run.symbol) {
             return Err(Error::Unknown { what: "kernel", name: run.symbol.into(), known: self.symbols.clone() });
         }
-        check_launch(run.symbol, run.grid, run.block, run.shared)?;
+        let shape = Shape { symbol: run.symbol, grid: run.grid, block: run.block, shared: run.shared };
+        shape.check(options.checked)?;
         let executable = self.executable(options)?;
+        shape.check_kernel(&executable.image, run.parameters.len())?;
         let memory = Arc::new(Memory::new(run.parameters.iter().map(Parameter::bytes))?);
         let mut session = Session::new(executable, memory.clone(), options);
         let mut parameters = Vec::new();
@@ -162,26 +163,4 @@ impl EmulatedProgram {
         *built = Some(executable.clone());
         Ok(executable)
     }
-}
-
-/// Refuses what every device refuses.
-pub(crate) fn check_launch(symbol: &str, grid: [u32; 3], block: [u32; 3], shared: u32) -> Result<(), Error> {
-    let threads: u64 = block.iter().map(|&n| u64::from(n)).product();
-    let problem = if grid.contains(&0) || block.contains(&0) {
-        "a grid and a block have at least one member in each direction".to_string()
-    } else if threads > THREADS {
-        format!("a block has at most {THREADS} threads")
-    } else if u64::from(shared) > DYNAMIC_BYTES {
-        format!("no device gives more than {DYNAMIC_BYTES} bytes of dynamic shared memory to a block")
-    } else {
-        return Ok(());
-    };
-    Err(Error::Device(DeviceError {
-        kind: DeviceErrorKind::Driver,
-        call: None,
-        code: None,
-        message: format!(
-            "kernel {symbol} cannot be launched as {grid:?} blocks of {block:?} threads with {shared} bytes: {problem}"
-        ),
-    }))
 }

@@ -65,7 +65,7 @@ inline bool reads(Op op) { return op == Op::Read || op == Op::AtomicRead; }
 // The bytes of one word that `mask` names.
 inline void access_part(const Region& region, const Attempt& attempt, uint64_t offset, unsigned mask) {
     uint8_t& state = region.states[offset / 4];
-    if (region.writable) record(region, region.cells[offset / 4], mask, attempt);
+    if (region.recorded) record(region, region.cells[offset / 4], mask, attempt);
     bool pending = state & (mask << 4);
     if (pending || (reads(attempt.op) && (state & mask) != mask)) pending_or_unwritten(attempt);
     if (!reads(attempt.op)) state = uint8_t(state | mask);
@@ -79,7 +79,7 @@ inline void access_words(const Region& region, const Attempt& attempt, uint64_t 
     constexpr State written = State(0x0f0f0f0f);
     State state;
     memcpy(&state, region.states + offset / 4, sizeof state);
-    if (region.writable) {
+    if (region.recorded) {
         Cell* cell = region.cells + offset / 4;
         for (unsigned i = 0; i < N / 4; i++) record(region, cell[i], 0xf, attempt);
     }

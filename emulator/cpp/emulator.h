@@ -1,7 +1,7 @@
 // What the parts of the emulator share.
 //
 // cuda.h device.h        what a program includes: the language, and the functions of the runtime that it calls
-// main.cpp               the protocol; words, channel and segments serve it
+// main.cpp               the protocol; words, channel and segments serve it; aliases.cpp gives parameters their addresses
 // fibers.h               stacks and the switch between them
 // scheduler.h order.h    which block and which thread runs; waits.cpp tells who waits where
 // shared_memory.h        whose bytes lie in the program's shared arrays
@@ -31,6 +31,8 @@ struct Range {
     char* start;
     uint64_t bytes;
     bool writable;
+    bool fresh = false;  // what is there when the launch begins counts as never written, unless another range reads it
+    char* seen = start;  // where the kernel sees it: checked launches have an address for each parameter
 };
 
 // A shared array of a kernel, at the address that the running block sees.

@@ -57,8 +57,8 @@ Accesses* enter(const void* p, unsigned bytes, Op op, bool update, uintptr_t pc)
     access_anyhow(attempt);
     if (unwritten) read_unwritten(attempt, unwritten);
     const Region& region = *places.find_byte((const char*)p);
-    if (!region.writable) return nullptr;
-    Cell* cell = &region.area->cell(p);
+    if (!region.recorded) return nullptr;
+    Cell* cell = &region.area->cell(region.place((const char*)p));
     if (cell->more & SPLIT) cell = &region.area->splits[cell->more & ~SPLIT].bytes[uintptr_t(p) & 3];
     return &region.area->accesses[cell->more];
 }

@@ -5,7 +5,7 @@ use crate::emulator::Emulator;
 use crate::explain::{Named, Scene, explain};
 use crate::memory::Memory;
 use crate::options::EmulatorOptions;
-use crate::session::{Call, Failure, Range, Session};
+use crate::session::{Call, Failure, Mode, Range, Session};
 use monograph_ir::{DType, DeviceError, DeviceErrorKind, Error, MemoryKind};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,8 +58,12 @@ impl Parameter<'_> {
         }
     }
 
-    fn writable(&self) -> bool {
-        !matches!(self, Parameter::Read(..))
+    fn mode(&self) -> Mode {
+        match self {
+            Parameter::Read(..) => Mode::Read,
+            Parameter::Write(..) => Mode::Write,
+            Parameter::ReadWrite(..) => Mode::ReadWrite,
+        }
     }
 
     fn named(&self) -> Named {
@@ -119,7 +123,7 @@ impl EmulatedProgram {
                 memory.write(segment, offset, initial)?;
                 session.written(range);
             }
-            parameters.push((range, parameter.writable()));
+            parameters.push((range, parameter.mode()));
         }
         let call = Call {
             symbol: run.symbol,
@@ -139,7 +143,7 @@ impl EmulatedProgram {
                 explain(*report, &session.executable, &scene).into()
             }
         })?;
-        let written = call.parameters.iter().filter(|(_, writable)| *writable);
+        let written = call.parameters.iter().filter(|(_, mode)| *mode != Mode::Read);
         written
             .map(|(range, _)| {
                 let mut bytes = vec![0; range.bytes as usize];

@@ -5,6 +5,7 @@
 #include "channel.h"
 #include "copies.h"
 #include "early_reads.h"
+#include "scheduler.h"
 #include "sync.h"
 
 #include <cstring>
@@ -20,7 +21,45 @@ void switch_fiber() {
     places.enter_block(current->block->slot);
 }
 
-void preempt(uintptr_t pc) {
+void pause(uintptr_t pc) {
+    if (!current || current->changes == changes) return;
+    current->changes = changes;
+    current->pc = pc;
+    give_way();
+}
+
+void volatile_comes(const void* p, unsigned bytes, bool stores, uintptr_t pc) {
+    if (!current || on_stack(p, bytes)) return;
+    running.was_volatile = true;
+    running.true_steps = running.steps;
+    running.steps = STEPS;
+    running.pc = pc;
+    running.stored = stores ? p : nullptr;
+    running.stored_bytes = bytes;
+    if (stores) memcpy(running.before, p, bytes);
+}
+
+namespace {
+
+void end_volatile() {
+    running.was_volatile = false;
+    running.steps = running.true_steps;
+    if (running.stored && memcmp(running.before, running.stored, running.stored_bytes) != 0) value_changed();
+    pause(running.pc);
+    if (current != running.fiber) switch_fiber();
+}
+
+}  // namespace
+
+void arrives() {
+    if (current == running.fiber && running.was_volatile) end_volatile();
+}
+
+void interrupt(uintptr_t pc) {
+    if (running.was_volatile) {
+        end_volatile();
+        if (++running.steps < STEPS) return;
+    }
     running.steps = 0;
     early_read_takes_time();
     current->pc = pc;

@@ -66,6 +66,11 @@ EMU_CHECK(void access(const void* p, unsigned bytes, Kind kind, uintptr_t pc))
 EMU_CHECK(void atomic_load(const void* p, unsigned bytes, int order, uintptr_t pc))
 EMU_CHECK(void atomic_store(void* p, unsigned bytes, int order, uintptr_t pc))
 EMU_CHECK(void atomic_update(void* p, unsigned bytes, int order, uintptr_t pc))
+// An atomic access is over. Others run before the fiber does anything else, if an atomic variable got another value
+// since they last did: a thread that is always the first to act on what it stored or saw hides a missing barrier.
+EMU_CHECK(void pause(uintptr_t pc))
+// The current fiber comes to a barrier or a fence.
+EMU_CHECK(void arrives())
 
 // Asynchronous copies. From issue to completion nobody may touch the target or write the source. Completion, told while
 // a fiber of the block runs, is a write by that fiber, or is published under `key` if there is one (bulk copies).

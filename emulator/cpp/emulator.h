@@ -90,6 +90,7 @@ struct Fiber {
     uintptr_t pc;      // of the call that it waits in
     const char* call;  // the name of that call
     bool preempted;    // it was made to let others run; where, is `pc` while it is ready
+    uint64_t changes;  // of `changes`: those until which it let others run
     bool spun;         // it took a turn of a spin loop since it last met other threads
     // Its part in a collective of its warp: what it gave, and what it gets.
     uint64_t value, result;
@@ -159,6 +160,9 @@ struct Block {
 
 extern Fiber* current;  // the fiber that runs, or null
 extern Launch* launch;  // the launch that runs, or null
+
+// How often an atomic variable got another value.
+extern uint64_t changes;
 
 // Where the program called the runtime, while the runtime touches memory for it; else 0.
 extern uintptr_t call_site;

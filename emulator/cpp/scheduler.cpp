@@ -14,6 +14,7 @@ namespace emu {
 
 Fiber* current = nullptr;
 Launch* launch = nullptr;
+uint64_t changes = 0;
 
 namespace {
 
@@ -161,6 +162,7 @@ void begin_fiber(Fiber& fiber) {
     fiber.state = State::Ready;
     fiber.spun = false;
     fiber.preempted = false;
+    fiber.changes = changes;
     Stack stack = take_stack();
     fiber.stack_low = stack.low;
     fiber.stack_high = stack.high;
@@ -208,6 +210,14 @@ void end_block(Block& block) {
     __builtin_unreachable();
 }
 
+// The current fiber goes on when the others that are ready have had their turns.
+void take_turns() {
+    Fiber& self = *current;
+    ++self.block->yields;
+    self.block->ready.push(&self);
+    wait();
+}
+
 }  // namespace
 
 void wait() {
@@ -246,6 +256,11 @@ void progress() {
     if (running) running->yields = 0;
 }
 
+void value_changed() {
+    ++changes;
+    progress();
+}
+
 void spin(uintptr_t pc, const char* call) {
     Fiber& self = *current;
     self.pc = pc;
@@ -259,11 +274,12 @@ void spin(uintptr_t pc, const char* call) {
 }
 
 void yield() {
-    Fiber& self = *current;
-    ++self.block->yields;
     hang_turns = 0;
-    self.block->ready.push(&self);
-    wait();
+    take_turns();
+}
+
+void give_way() {
+    if (!seeded() || random_source.below(2)) take_turns();
 }
 
 bool decide_early() {

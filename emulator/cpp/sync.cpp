@@ -45,6 +45,7 @@ void forget(const void* key) {
 void fence() {
     if (!current) return;
     if (current != running.fiber) switch_fiber();
+    arrives();
     threads.fence(*threads.me);
 }
 
@@ -70,10 +71,7 @@ constexpr int RELEASE = 1, ACQUIRE = 2;
 // The present value has been loaded.
 void take(const Accesses& from, int order, uintptr_t pc) {
     Thread& me = *threads.me;
-    const Seen& latest = me.seen[(me.next_seen + 7) % 8];
-    if (from.stores && from.stores.get() != latest.stores.get()) {
-        me.seen[me.next_seen++ % 8] = {from.stores, me.counter, uint32_t(pc)};
-    }
+    me.see({from.stores, me.counter, uint32_t(pc)});
     if (!from.published) return;
     if (order & ACQUIRE) {
         threads.acquire(me, from.published.get());

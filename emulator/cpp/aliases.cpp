@@ -1,9 +1,9 @@
 // An address of its own for each parameter.
 //
-// Ranges of a launch may lie next to each other, so that an index that leaves one ends up in another, where an access is
-// in order. Therefore the pages of each parameter are mapped once more, far from everything else, and the kernel is given
-// that address. Only the path of an access knows of it: what is known of the bytes is kept at their place in the segment,
-// so that accesses through two parameters meet there.
+// Ranges of a launch may lie next to each other, so that an index that leaves one ends up in another, where an access
+// is in order. Therefore the pages of each parameter are mapped once more, far from everything else, and the kernel is
+// given that address. Only the path of an access knows of it: what is known of the bytes is kept at their place in the
+// segment, so that accesses through two parameters meet there.
 #ifdef EMU_CHECKED
 #include <map>
 #include <sys/mman.h>
@@ -36,9 +36,10 @@ Alias make(char* start, uint64_t bytes) {
     uint64_t within = uintptr_t(start) % page();
     uint64_t mapped = (within + bytes + page() - 1) / page() * page();
     uint64_t reserved_bytes = mapped + 2 * ALIAS_GAP;
-    void* reserved =
-        mmap(nullptr, reserved_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (reserved == MAP_FAILED) fail("there is no address space for a parameter of " + std::to_string(bytes) + " bytes");
+    void* reserved = mmap(nullptr, reserved_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED) {
+        fail("there is no address space for a parameter of " + std::to_string(bytes) + " bytes");
+    }
     char* at = static_cast<char*>(reserved) + ALIAS_GAP;
     if (bytes) map_again(start - within, mapped, at);
     return {at + within, static_cast<char*>(reserved), reserved_bytes};

@@ -1,7 +1,8 @@
 // What the parts of the emulator share.
 //
 // cuda.h device.h        what a program includes: the language, and the functions of the runtime that it calls
-// main.cpp               the protocol; words, channel and segments serve it; aliases.cpp gives parameters their addresses
+// main.cpp               the protocol; words, channel and segments serve it
+// aliases.cpp            an address of its own for each parameter of a checked launch
 // fibers.h               stacks and the switch between them
 // scheduler.h order.h    which block and which thread runs; waits.cpp tells who waits where
 // shared_memory.h        whose bytes lie in the program's shared arrays
@@ -90,6 +91,7 @@ struct Fiber {
     uintptr_t pc;      // of the call that it waits in
     const char* call;  // the name of that call
     bool preempted;    // it was made to let others run; where, is `pc` while it is ready
+    unsigned pauses;   // how often it let others run for the sake of an atomic variable, or might have
     uint64_t changes;  // of `changes`: those until which it let others run
     bool spun;         // it took a turn of a spin loop since it last met other threads
     // Its part in a collective of its warp: what it gave, and what it gets.

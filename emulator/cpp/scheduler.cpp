@@ -162,6 +162,7 @@ void begin_fiber(Fiber& fiber) {
     fiber.state = State::Ready;
     fiber.spun = false;
     fiber.preempted = false;
+    fiber.pauses = 0;
     fiber.changes = changes;
     Stack stack = take_stack();
     fiber.stack_low = stack.low;

@@ -118,12 +118,13 @@ void start_block() {
     report_text(kind_of_hang(), first ? first->pc : 0, first, text);
 }
 
-// The resident block that runs next: the one behind the running one, or any.
+// The resident block that runs next: the one behind the running one, or any, but not the same again if it only waits.
 Block* next_block() {
     unsigned n = unsigned(resident.size());
     unsigned at = 0;
     if (seeded()) {
         at = random_source.below(n);
+        if (n > 1 && resident[at] == running && stuck(*running)) at = (at + 1 + random_source.below(n - 1)) % n;
     } else if (running) {
         at = unsigned(std::find(resident.begin(), resident.end(), running) - resident.begin()) + 1;
     }

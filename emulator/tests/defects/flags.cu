@@ -217,23 +217,23 @@ extern "C" __global__ void grid_relaxed_wait(float* y, const float* a, unsigned*
 
 // A second barrier is missing: a block may write for the next round what another still reads for this one.
 extern "C" __global__ void grid_one_barrier(float* y, const float* a, unsigned* f) {
-    const int t = threadIdx.x, b = blockIdx.x;
+    const int t = threadIdx.x, b = blockIdx.x, blocks = gridDim.x;
     float sum = 0.0f;
     for (unsigned round = 1; round <= 2; ++round) {
         y[b * 32 + t] = a[t] * round;  // found
         __syncthreads();
         if (t == 0) {
             emu_atomic_add(f, 1u, 3);
-            while (emu_load_acquire(f) < 4 * round) emu_yield();
+            while (emu_load_acquire(f) < blocks * round) emu_yield();
         }
         __syncthreads();
-        sum += y[(3 - b) * 32 + t];  // found
+        sum += y[(blocks - 1 - b) * 32 + t];  // found
     }
-    y[128 + b * 32 + t] = sum;
+    y[(blocks + b) * 32 + t] = sum;
 }
 
 extern "C" __global__ void grid_one_barrier_volatile(float* y, const float* a, unsigned* f) {
-    const int t = threadIdx.x, b = blockIdx.x;
+    const int t = threadIdx.x, b = blockIdx.x, blocks = gridDim.x;
     float sum = 0.0f;
     for (unsigned round = 1; round <= 2; ++round) {
         y[b * 32 + t] = a[t] * round;  // found
@@ -241,13 +241,13 @@ extern "C" __global__ void grid_one_barrier_volatile(float* y, const float* a, u
         if (t == 0) {
             __threadfence();
             atomicAdd(f, 1u);
-            while (look(f) < 4 * round) {}
+            while (look(f) < blocks * round) {}
             __threadfence();
         }
         __syncthreads();
-        sum += y[(3 - b) * 32 + t];  // found
+        sum += y[(blocks - 1 - b) * 32 + t];  // found
     }
-    y[128 + b * 32 + t] = sum;
+    y[(blocks + b) * 32 + t] = sum;
 }
 
 extern "C" __global__ void grid_two_barriers(float* y, const float* a, unsigned* f) {

@@ -2,6 +2,7 @@
 #include "early_reads.h"
 
 #include "checker.h"
+#include "places.h"
 #include "report.h"
 #include "scheduler.h"
 
@@ -18,7 +19,7 @@ struct EarlyRead {
     // Set last: a signal may come at any time.
     volatile bool present;
     bool shared, atomic;
-    const char* byte;
+    const char* byte;  // its place
     uint64_t block;
     unsigned preemptions;
     std::string finding;
@@ -31,7 +32,7 @@ void read_early(const Attempt& attempt, const char* byte, bool shared) {
     if (first.present) return;
     first.shared = shared;
     first.atomic = attempt.op != Op::Read;
-    first.byte = byte;
+    first.byte = places.place(byte);
     first.block = current->block->number;
     first.preemptions = 0;
     first.finding = finding_text("uninitialised", attempt.pc, current, uninitialised_lines(attempt, byte));
@@ -39,7 +40,8 @@ void read_early(const Attempt& attempt, const char* byte, bool shared) {
 }
 
 void race_comes(const Attempt& attempt) {
-    bool same = first.byte >= attempt.p && first.byte < attempt.p + attempt.bytes;
+    const char* place = places.place(attempt.p);
+    bool same = first.byte >= place && first.byte < place + attempt.bytes;
     if (first.present && first.atomic && !same) end_early_reads();
 }
 

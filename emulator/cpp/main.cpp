@@ -90,11 +90,11 @@ void run(Words& words) {
     for (uint64_t n = words.number(); n > 0; --n) {
         uint64_t segment = words.number(), offset = words.number(), bytes = words.number();
         std::string mode = words.word();
-        if (mode != "r" && mode != "w") fail("no mode of a parameter: " + mode);
-        char* start = segment_bytes(segment, offset, bytes);
-        launch.parameters.push_back({start, bytes, mode == "w"});
-        launch.arguments.push_back(start);
+        if (mode != "r" && mode != "w" && mode != "rw") fail("no mode of a parameter: " + mode);
+        launch.parameters.push_back({segment_bytes(segment, offset, bytes), bytes, mode != "r", mode == "w"});
     }
+    check::give_aliases(launch.parameters);
+    for (const Range& range : launch.parameters) launch.arguments.push_back(range.seen);
     emu::launch = &launch;
     check::launch_begins();
     start_timer(time_limit);

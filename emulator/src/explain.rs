@@ -35,6 +35,8 @@ pub(crate) fn explain(report: Report, executable: &Executable, scene: &Scene<'_>
         let (kernel, source) = scene.kernel?;
         lines.as_ref()?.at(pc?, kernel, source)
     };
+    // What a signal interrupts may be the runtime, called by the program.
+    let at = line(report.pc).or_else(|| report.returns.iter().find_map(|&pc| line(Some(pc))));
     let memory = report.address.map(|address| place(address, &scene.parameters));
     let other = (report.other_pc.is_some() || report.other_thread.is_some()).then(|| OtherAccess {
         at: line(report.other_pc),
@@ -47,7 +49,7 @@ pub(crate) fn explain(report: Report, executable: &Executable, scene: &Scene<'_>
         kernel: scene.kernel.map(|(symbol, _)| symbol.to_string()).unwrap_or_default(),
         launch: scene.launch.map(String::from),
         origins: scene.origins.to_vec(),
-        at: line(report.pc),
+        at,
         thread: report.thread,
         access: report.access,
         other,

@@ -6,7 +6,7 @@ use crate::explain::{Named, Scene, explain};
 use crate::limits::Shape;
 use crate::memory::Memory;
 use crate::options::Schedule;
-use crate::session::{Call, Failure, Range, Session};
+use crate::session::{Call, Failure, Mode, Range, Session};
 use monograph_ir::plan::{Kernel, Orders, Plan, PlanError, Region, Slot, Variant, Work, verify_plan};
 use monograph_ir::{Error, MemoryKind, Spec};
 use std::fmt;
@@ -192,11 +192,12 @@ impl EmulatedPlan {
         writes: &[Slot],
     ) -> Result<(), Error> {
         let variant = code(kernel)?;
-        let accesses = kernel.reads.iter().zip(reads).map(|(a, &s)| (a, s, false));
-        let accesses: Vec<_> = accesses.chain(kernel.writes.iter().zip(writes).map(|(a, &s)| (a, s, true))).collect();
-        let ranges = accesses.iter().map(|(access, slot, writable)| {
-            Ok((self.memory.range(*slot, access.spec.bytes().unwrap_or(0))?, *writable))
-        });
+        let accesses = kernel.reads.iter().zip(reads).map(|(a, &s)| (a, s, Mode::Read));
+        let accesses: Vec<_> =
+            accesses.chain(kernel.writes.iter().zip(writes).map(|(a, &s)| (a, s, Mode::Write))).collect();
+        let ranges = accesses
+            .iter()
+            .map(|(access, slot, mode)| Ok((self.memory.range(*slot, access.spec.bytes().unwrap_or(0))?, *mode)));
         let call = Call {
             symbol: &variant.symbol,
             grid: variant.grid,

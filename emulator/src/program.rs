@@ -6,7 +6,7 @@ use crate::explain::{Named, Scene, explain};
 use crate::limits::Shape;
 use crate::memory::Memory;
 use crate::options::EmulatorOptions;
-use crate::session::{Call, Failure, Range, Session};
+use crate::session::{Call, Failure, Mode, Range, Session};
 use monograph_ir::{DType, Error, MemoryKind};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,8 +56,12 @@ impl Parameter<'_> {
         }
     }
 
-    fn writable(&self) -> bool {
-        !matches!(self, Parameter::Read(..))
+    fn mode(&self) -> Mode {
+        match self {
+            Parameter::Read(..) => Mode::Read,
+            Parameter::Write(..) => Mode::Write,
+            Parameter::ReadWrite(..) => Mode::ReadWrite,
+        }
     }
 
     fn named(&self) -> Named {
@@ -120,7 +124,7 @@ impl EmulatedProgram {
                 memory.write(segment, offset, initial)?;
                 session.written(range);
             }
-            parameters.push((range, parameter.writable()));
+            parameters.push((range, parameter.mode()));
         }
         let call = Call {
             symbol: run.symbol,
@@ -140,7 +144,7 @@ impl EmulatedProgram {
                 explain(*report, &session.executable, &scene).into()
             }
         })?;
-        let written = call.parameters.iter().filter(|(_, writable)| *writable);
+        let written = call.parameters.iter().filter(|(_, mode)| *mode != Mode::Read);
         written
             .map(|(range, _)| {
                 let mut bytes = vec![0; range.bytes as usize];

@@ -33,6 +33,25 @@ pub(crate) struct Range {
     pub(crate) bytes: u64,
 }
 
+/// What a launch may do with the bytes of a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    Read,
+    /// It writes all of them. What is there before counts as never written, unless another parameter reads it.
+    Write,
+    ReadWrite,
+}
+
+impl Mode {
+    fn word(self) -> &'static str {
+        match self {
+            Mode::Read => "r",
+            Mode::Write => "w",
+            Mode::ReadWrite => "rw",
+        }
+    }
+}
+
 /// One launch of a kernel.
 pub(crate) struct Call<'a> {
     pub(crate) symbol: &'a str,
@@ -42,8 +61,8 @@ pub(crate) struct Call<'a> {
     pub(crate) dynamic: u64,
     pub(crate) schedule: Schedule,
     pub(crate) seed: u64,
-    /// Where each parameter points, and whether it is written.
-    pub(crate) parameters: Vec<(Range, bool)>,
+    /// Where each parameter points.
+    pub(crate) parameters: Vec<(Range, Mode)>,
 }
 
 pub(crate) struct Session {
@@ -139,9 +158,8 @@ impl Session {
         let (symbol, dynamic, schedule, seed) = (call.symbol, call.dynamic, call.schedule.word(), call.seed);
         let mut request = format!("launch {symbol} {gx} {gy} {gz} {bx} {by} {bz} {dynamic} {schedule} {seed}");
         let _ = write!(request, " {}", call.parameters.len());
-        for (range, writable) in &call.parameters {
-            let mode = if *writable { 'w' } else { 'r' };
-            let _ = write!(request, " {} {} {} {mode}", range.segment, range.offset, range.bytes);
+        for (range, mode) in &call.parameters {
+            let _ = write!(request, " {} {} {} {}", range.segment, range.offset, range.bytes, mode.word());
         }
         self.ask(&request)
     }

@@ -8,8 +8,8 @@ macro_rules! files {
 
 /// Each file: its name and its text.
 pub(crate) const FILES: &[(&str, &str)] = files! {
-    "access.h" "async_copies.cpp" "async_copies.h" "atomics.cpp" "block_barrier.cpp" "block_barrier.h" "channel.cpp"
-    "channel.h" "checker.cpp" "checker.h" "clocks.cpp" "clocks.h" "copies.cpp" "copies.h" "cuda.h"
+    "access.h" "aliases.cpp" "async_copies.cpp" "async_copies.h" "atomics.cpp" "block_barrier.cpp" "block_barrier.h"
+    "channel.cpp" "channel.h" "checker.cpp" "checker.h" "clocks.cpp" "clocks.h" "copies.cpp" "copies.h" "cuda.h"
     "debugger.cpp" "debugger.h" "device.h"
     "device_memory.h" "early_reads.cpp" "early_reads.h" "emulator.h" "fibers.cpp" "fibers.h" "findings.cpp" "findings.h" "flags.cpp" "intrinsics.cpp"
     "main.cpp" "mbarriers.cpp" "memory_functions.cpp" "memory_functions.h" "named_barriers.cpp" "order.cpp" "order.h" "places.cpp" "places.h" "races.cpp"

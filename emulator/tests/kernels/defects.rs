@@ -278,6 +278,8 @@ fn crashes_and_traps() {
     thread(&finding, 0, 2);
     let finding = find("overflow", 1, 1, vec![y(1)]).unwrap();
     assert_eq!((finding.kind, finding.kernel.as_str()), (FindingKind::Crash, "overflow"), "{finding}");
+    let at = finding.at.as_ref().unwrap_or_else(|| panic!("no line: {finding}"));
+    assert!(at.text.contains("here"), "no line of `deeper`: {finding}");
 }
 
 #[test]

@@ -58,10 +58,10 @@ fn a_launch_must_fit_its_kernel() {
 #[test]
 fn a_kernel_that_ends_the_process_is_told_what_it_did() {
     let Some(emulator) = emulator() else { return };
-    for (symbol, word) in [("exits", "`exit`"), ("aborts", "`abort`")] {
+    for (symbol, kind, word) in [("exits", FindingKind::Misuse, "`exit`"), ("aborts", FindingKind::Crash, "SIGABRT")] {
         match run(emulator, symbol, 0, 2) {
             Err(Error::Finding(finding)) => {
-                assert_eq!(finding.kind, FindingKind::Misuse, "{finding}");
+                assert_eq!(finding.kind, kind, "{finding}");
                 assert!(finding.message.contains(word) && finding.kernel == symbol, "{finding}");
             }
             other => panic!("{symbol}: {other:?}"),

@@ -5,7 +5,7 @@ use monograph::ir::interp::{self, Tensor};
 use monograph::ir::text;
 use monograph::ir::{
     Amounts, Axes, Binding, DType, DynamicOp, Elementwise, Extreme, Graph, HostOp, Literal, Op, Origin, OutputKind,
-    ParamKind, Reduction, Region, ScatterKind, Spec,
+    ParamKind, Reduction, Region, ScatterKind, Spec, Windows,
 };
 use monograph::{Options, Target};
 use std::collections::BTreeSet;
@@ -53,6 +53,17 @@ fn truth(params: &[Spec]) -> Region {
     Region(Arc::new(graph))
 }
 
+/// Windows over one dimension with every attribute: three of them, of three elements, over six.
+fn windows() -> Box<Windows> {
+    Box::new(Windows {
+        strides: Axes::from_slice(&[4]),
+        low: Amounts::from_slice(&[1]),
+        high: Amounts::from_slice(&[2]),
+        input_dilation: Axes::from_slice(&[2]),
+        dilation: Axes::from_slice(&[2]),
+    })
+}
+
 fn samples() -> Vec<Sample> {
     let f = |shape: &[usize]| Spec::new(DType::F32, shape);
     let b = |shape: &[usize]| Spec::new(DType::Bool, shape);
@@ -67,6 +78,7 @@ fn samples() -> Vec<Sample> {
     all.extend([
         runs(Op::Constant(Literal::one(DType::F32)), &[]),
         runs(Op::Iota { dtype: DType::I32, shape: [3, 5].into(), axis: 1 }, &[]),
+        runs(Op::RandomBits { shape: [3, 5].into() }, &[Spec::new(DType::I64, [3])]),
         runs(Op::Select, &[b(&[4, 6]), x.clone(), x.clone()]),
         runs(Op::Cast(DType::BF16), std::slice::from_ref(&x)),
         runs(Op::Bitcast(DType::I32), std::slice::from_ref(&x)),
@@ -87,6 +99,11 @@ fn samples() -> Vec<Sample> {
         runs(
             Op::PlaceByDigit { shift: 32, tile: 256 },
             &[Spec::new(DType::I64, [4, 6]), Spec::new(DType::I32, [4, 256, 1])],
+        ),
+        runs(Op::Convolution { windows: windows(), groups: 2 }, &[f(&[1, 4, 6]), f(&[2, 2, 3])]),
+        runs(
+            Op::WindowScatter { extents: axes(&[6]), sizes: axes(&[3]), windows: windows() },
+            &[f(&[4, 3]), i(&[4, 3])],
         ),
         runs(Op::Take { axis: 0 }, &[x.clone(), i(&[3])]),
         runs(Op::TakeAlong { axis: 1 }, &[x.clone(), i(&[4, 2])]),
@@ -110,9 +127,13 @@ fn samples() -> Vec<Sample> {
         let operand = if kind.takes(DType::F32) { x.clone() } else { b(&[4, 6]) };
         all.push(runs(Op::Reduce { kind, axes: axes(&[1]) }, std::slice::from_ref(&operand)));
         all.push(runs(Op::Scan { kind, axis: 1 }, std::slice::from_ref(&operand)));
+        let op = Op::WindowReduce { kind, sizes: axes(&[3]), windows: windows() };
+        all.push(runs(op, std::slice::from_ref(&operand)));
     }
     for &kind in Extreme::ALL {
         all.push(runs(Op::ArgReduce { kind, axis: 1 }, std::slice::from_ref(&x)));
+        let op = Op::WindowArg { kind, sizes: axes(&[3]), windows: windows() };
+        all.push(runs(op, std::slice::from_ref(&x)));
     }
     for &kind in ScatterKind::ALL {
         all.push(runs(Op::Scatter { axis: 0, kind }, &[x.clone(), i(&[2]), f(&[2, 6])]));

@@ -67,13 +67,14 @@ fn run(graph: &Graph, inputs: &[Tensor], device: &monograph_runtime::Device, opt
 /// Whether the graph's values follow exactly from its operands on every device: no transcendental function, and no
 /// sum of floats, whose order differs.
 fn is_exact(graph: &Graph) -> bool {
-    use Elementwise as E;
     graph.iter().all(|(id, node)| match &node.op {
-        Op::Elementwise(e) => !matches!(
-            e,
-            E::Exp | E::Expm1 | E::Log | E::Log1p | E::Sin | E::Cos | E::Tanh | E::Erf | E::Pow | E::Atan2 | E::Rsqrt
-        ),
-        Op::Reduce { .. } | Op::Scan { .. } | Op::Matmul { .. } => !graph.spec(id.value()).dtype.is_float(),
+        Op::Elementwise(e) => !e.is_approximate() && *e != Elementwise::Rsqrt,
+        Op::Reduce { .. }
+        | Op::Scan { .. }
+        | Op::Matmul { .. }
+        | Op::Convolution { .. }
+        | Op::WindowReduce { .. }
+        | Op::WindowScatter { .. } => !graph.spec(id.value()).dtype.is_float(),
         op => op.regions().iter().all(|region| is_exact(&region.0)),
     })
 }

@@ -212,6 +212,16 @@ fn examples_with_state() {
         trace_step(&vec![a, b], (), |mut s, ()| { s[1] = s[0]; (s, ()) })?;
     });
     check(codes::STRUCTURE, wrong, right);
+
+    let wrong = side!(statements {
+        let rng = Rng::seed(7);
+        trace(|x| constant(&rng).dropout(&x, 0.1), f32::spec([3]))?;
+    });
+    let right = side!(statements {
+        let rng = Rng::seed(7);
+        trace_step(&rng, f32::spec([3]), |mut rng, x| { let y = rng.dropout(&x, 0.1); (rng, y) })?;
+    });
+    check(codes::REPEATED_RANDOMNESS, wrong, right);
 }
 
 #[test]
@@ -224,7 +234,7 @@ fn the_example_of_textual_ir() {
 
 #[test]
 fn every_code_has_its_example_here() {
-    let elsewhere = [codes::PARSE, codes::INVALID, codes::STATE_TYPE, codes::STRUCTURE];
+    let elsewhere = [codes::PARSE, codes::INVALID, codes::STATE_TYPE, codes::STRUCTURE, codes::REPEATED_RANDOMNESS];
     let missing: Vec<Code> = codes::codes().filter(|c| !COMPILED.contains(c) && !elsewhere.contains(c)).collect();
     assert_eq!(missing, []);
 }

@@ -76,7 +76,8 @@ Examples:
   monograph run mlp.mg --input x=x.npy --constant w=w.npy --out results
   monograph run mlp.mg --random 1 --replays 1000 --device cuda:0
   monograph run counter.mg --state calls=41 --replays 2 --json
-  monograph run mlp.mg --random 1 --device emulate --schedule 7     threads in a random order, drawn from the seed 7")]
+  monograph run mlp.mg --random 1 --device emulate --schedule 7     threads in a random order, drawn from the seed 7
+  monograph run mlp.mg --random 1 --device emulate --debugger       wait for gdb, to step through kernels")]
     Run(Run),
     /// Explain the code of an error; without a code, list all
     Explain(Explain),
@@ -233,12 +234,16 @@ pub(crate) struct Emulation {
     /// Let the emulator check barriers and crashes only, which is faster
     #[arg(long)]
     unchecked: bool,
+    /// Let the emulator wait for a debugger before the first launch, with kernels that can be stepped through
+    #[arg(long)]
+    debugger: bool,
 }
 
 impl Emulation {
     /// The first option that is given.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [("--schedule", self.schedule.is_some()), ("--unchecked", self.unchecked)];
+        let given =
+            [("--schedule", self.schedule.is_some()), ("--unchecked", self.unchecked), ("--debugger", self.debugger)];
         given.into_iter().find_map(|(name, given)| given.then_some(name))
     }
 
@@ -246,6 +251,7 @@ impl Emulation {
         EmulatorOptions {
             schedule: self.schedule.unwrap_or_default(),
             checked: !self.unchecked,
+            debugger: self.debugger,
             ..EmulatorOptions::default()
         }
     }

@@ -15,6 +15,15 @@ namespace emu::check {
 struct Running {
     Fiber* fiber = nullptr;  // of which `threads.me` is the state
     unsigned steps = 0;      // accesses since it came to run
+    // Its latest access was volatile. The program makes it after the check, so its end shows at what comes next: `steps`
+    // is then `STEPS`, and the true number is here.
+    bool was_volatile = false;
+    unsigned true_steps = 0;
+    uintptr_t pc = 0;
+    // What a volatile store overwrites, and where; null if it was a load.
+    const void* stored = nullptr;
+    unsigned stored_bytes = 0;
+    char before[16];
 };
 extern Running running;
 
@@ -22,7 +31,11 @@ constexpr unsigned STEPS = 10000;
 
 // Makes `threads` and `places` those of the current fiber.
 void switch_fiber();
-void preempt();
+// The fiber has made many accesses since it came to run, or a volatile one just before the present, which is at `pc`:
+// others run.
+void interrupt(uintptr_t pc);
+// The current fiber is about to make a volatile access that has been checked.
+void volatile_comes(const void* p, unsigned bytes, bool stores, uintptr_t pc);
 
 // Any operation, size and alignment.
 void access_anyhow(const Attempt& attempt);
@@ -36,9 +49,9 @@ void read_unwritten(const Attempt& attempt, const char* byte);
 void check_copy_sources(const Attempt& attempt);
 extern uint64_t copies_from_writable;  // how many copies are under way whose source the launch may write
 
-inline void step() {
+inline void step(uintptr_t pc) {
     if (current != running.fiber) switch_fiber();
-    if (++running.steps >= STEPS) preempt();
+    if (++running.steps >= STEPS) interrupt(pc);
 }
 
 inline bool on_stack(const void* p, uint64_t bytes) {
@@ -64,7 +77,7 @@ inline bool reads(Op op) { return op == Op::Read || op == Op::AtomicRead; }
 // The bytes of one word that `mask` names.
 inline void access_part(const Region& region, const Attempt& attempt, uint64_t offset, unsigned mask) {
     uint8_t& state = region.states[offset / 4];
-    if (region.writable) record(region, region.cells[offset / 4], mask, attempt);
+    if (region.recorded) record(region, region.cells[offset / 4], mask, attempt);
     bool pending = state & (mask << 4);
     if (pending || (reads(attempt.op) && (state & mask) != mask)) pending_or_unwritten(attempt);
     if (!reads(attempt.op)) state = uint8_t(state | mask);
@@ -78,7 +91,7 @@ inline void access_words(const Region& region, const Attempt& attempt, uint64_t 
     constexpr State written = State(0x0f0f0f0f);
     State state;
     memcpy(&state, region.states + offset / 4, sizeof state);
-    if (region.writable) {
+    if (region.recorded) {
         Cell* cell = region.cells + offset / 4;
         for (unsigned i = 0; i < N / 4; i++) record(region, cell[i], 0xf, attempt);
     }
@@ -90,7 +103,7 @@ inline void access_words(const Region& region, const Attempt& attempt, uint64_t 
 template <unsigned N, Op OP>
 inline void access(const void* p, uintptr_t pc) {
     if (!current) return;
-    step();
+    step(pc);
     Attempt attempt = {(const char*)p, N, OP, pc};
     if (uintptr_t(p) % N) misaligned(attempt);
     if (on_stack(p, N)) return;

@@ -16,15 +16,16 @@ namespace {
 template <class T, class F> T update(T* p, int order, uintptr_t pc, F change) {
     require_aligned(p, sizeof(T), "atomic", pc);
     check::atomic_update(p, sizeof(T), order, pc);
-    TouchesMemory touches(pc);
-    T before = *p, after = change(before);
-    if (memcmp(&before, &after, sizeof(T)) != 0) {
-        *p = after;
-        progress();
-    } else {
-        // A fault that writing would cause.
+    T before, after;
+    {
+        TouchesMemory touches(pc);
+        before = *p;
+        after = change(before);
+        // Written even if it is the same: a fault that writing would cause.
         *const_cast<volatile T*>(p) = after;
     }
+    if (memcmp(&before, &after, sizeof(T)) != 0) value_changed();
+    check::pause(pc);
     return before;
 }
 

@@ -30,6 +30,7 @@ void release(Block& block) {
 }
 
 void arrive(const char* call, unsigned line, bool predicate, uintptr_t pc) {
+    check::arrives();
     Fiber& self = *current;
     Block& block = *self.block;
     BlockBarrier& barrier = block.barrier;

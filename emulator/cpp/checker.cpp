@@ -5,6 +5,7 @@
 #include "channel.h"
 #include "copies.h"
 #include "early_reads.h"
+#include "scheduler.h"
 #include "sync.h"
 
 #include <cstring>
@@ -20,9 +21,60 @@ void switch_fiber() {
     places.enter_block(current->block->slot);
 }
 
-void preempt() {
+namespace {
+
+// A thread that has paused so often pauses only at powers of two from then on: a barrier that is missing in a loop
+// shows in the first rounds, and a histogram would have as many pauses as elements.
+constexpr unsigned PAUSES = 16;
+
+}  // namespace
+
+void pause(uintptr_t pc) {
+    if (!current || current->changes == changes) return;
+    current->changes = changes;
+    unsigned before = current->pauses++;
+    if (before > PAUSES && (before & (before - 1)) != 0) return;
+    current->pc = pc;
+    give_way();
+}
+
+void volatile_comes(const void* p, unsigned bytes, bool stores, uintptr_t pc) {
+    if (!current || on_stack(p, bytes)) return;
+    running.was_volatile = true;
+    running.true_steps = running.steps;
+    running.steps = STEPS;
+    running.pc = pc;
+    running.stored = stores ? p : nullptr;
+    running.stored_bytes = bytes;
+    if (stores) memcpy(running.before, p, bytes);
+}
+
+namespace {
+
+void end_volatile() {
+    running.was_volatile = false;
+    running.steps = running.true_steps;
+    if (running.stored && memcmp(running.before, running.stored, running.stored_bytes) != 0) value_changed();
+    pause(running.pc);
+    if (current != running.fiber) switch_fiber();
+}
+
+}  // namespace
+
+void arrives() {
+    if (current == running.fiber && running.was_volatile) end_volatile();
+}
+
+void interrupt(uintptr_t pc) {
+    if (running.was_volatile) {
+        end_volatile();
+        if (++running.steps < STEPS) return;
+    }
     running.steps = 0;
     early_read_takes_time();
+    current->pc = pc;
+    current->call = "a long loop";
+    current->preempted = true;
     yield();
     if (current != running.fiber) switch_fiber();
 }
@@ -30,16 +82,17 @@ void preempt() {
 void pending_or_unwritten(const Attempt& attempt) {
     const char* unwritten = nullptr;
     for (const char* p = attempt.p; p < attempt.p + attempt.bytes; p++) {
-        const Area& area = *places.find_byte(p)->area;
-        if (area.state(p) >> (uintptr_t(p) & 3) & 0x10) copies.report_target(attempt, p);
-        if (!unwritten && !area.written(p)) unwritten = p;
+        const Region& region = *places.find_byte(p);
+        const char* place = region.place(p);
+        if (region.area->state(place) >> (uintptr_t(p) & 3) & 0x10) copies.report_target(attempt, p);
+        if (!unwritten && !region.area->written(place)) unwritten = p;
     }
     if (unwritten && reads(attempt.op)) read_unwritten(attempt, unwritten);
 }
 
 void read_unwritten(const Attempt& attempt, const char* byte) {
     const Region& region = *places.find_byte(byte);
-    if (!region.writable) uninitialised(attempt, byte);
+    if (!region.recorded) uninitialised(attempt, byte);
     read_early(attempt, byte, region.shared);
 }
 
@@ -47,7 +100,7 @@ const char* first_unwritten(const Attempt& attempt) {
     places.find(attempt, unsigned(attempt.pc));
     for (const char* p = attempt.p; p < attempt.p + attempt.bytes; p++) {
         const Region& region = *places.find_byte(p);
-        if (region.area && !region.area->written(p)) return p;
+        if (region.area && !region.area->written(region.place(p))) return p;
     }
     return nullptr;
 }
@@ -57,7 +110,7 @@ void access_anyhow(const Attempt& attempt) {
     const Region* whole = places.find(attempt, unsigned(attempt.pc));
     if (whole && !whole->area) {
         if (reads(attempt.op)) return;
-        out_of_bounds(attempt, places.describe(attempt.p, attempt.op),
+        out_of_bounds(attempt, places.describe(attempt.p),
                       "a thread writes to constant data of the program");
     }
     const char* end = attempt.p + attempt.bytes;
@@ -79,7 +132,7 @@ void access(const void* p, unsigned bytes, Kind kind, uintptr_t pc) {
         enter(p, bytes, Op::AtomicWrite, true, pc);
         return;
     }
-    step();
+    step(pc);
     access_anyhow({(const char*)p, bytes, kind == Read ? Op::Read : Op::Write, pc});
 }
 
@@ -103,6 +156,24 @@ void copied(char* to, const char* from, uint64_t bytes) {
     for (uint64_t i = 0; i < bytes; i++) target->set_written(to + i, 1, written[i]);
 }
 
+namespace {
+
+// What earlier launches left where this one only writes: no result may depend on it.
+void forget_outputs() {
+    for (const Range& range : launch->parameters) {
+        if (!range.fresh || !range.bytes) continue;
+        Area& area = *shadow.segment(range.start);
+        auto kept = [](const Range& other) { return !other.fresh; };
+        for_pieces(range, kept, [&](char* start, uint64_t bytes, bool inside) {
+            if (inside) return;
+            memset(start, 0xff, bytes);
+            area.set_written(start, bytes, false);
+        });
+    }
+}
+
+}  // namespace
+
 void launch_begins() {
     uint64_t blocks = uint64_t(launch->grid.x) * launch->grid.y * launch->grid.z;
     if (blocks > UINT32_MAX / (uint64_t(launch->threads) + ENGINES)) {
@@ -114,6 +185,7 @@ void launch_begins() {
     for (Area& area : shadow.shared) keep ? area.drop_rare() : area.erase_records();
     if (launch->shared_bytes) shadow.place_shared(launch->shared_start, launch->shared_bytes);
     places.begin_launch();
+    forget_outputs();
     running = {};
 }
 

@@ -4,6 +4,7 @@
 // threads.h   the clock of every resident thread, and what synchronization does to it
 // shadow.h    what is known of every byte of memory
 // races.h     two accesses without an order
+// aliases.cpp an address of its own for each parameter
 // places.h    what a launch may touch
 // copies.h    asynchronous copies under way
 // early_reads.h    reads of what nobody has written yet
@@ -28,6 +29,9 @@ namespace emu::check {
 
 enum Kind { Read, Write, Atomic };
 
+// Bytes in front of what the kernel sees of a parameter, and behind it, that belong to nothing else.
+constexpr uint64_t ALIAS_GAP = 64 << 20;
+
 // ---- Memory of the host: segments, and whether their bytes have been written ----
 EMU_CHECK(void segment_mapped(char* start, uint64_t bytes))  // nothing in it counts as written
 EMU_CHECK(void segment_unmapped(char* start, uint64_t bytes))
@@ -35,6 +39,8 @@ EMU_CHECK(void set_written(char* start, uint64_t bytes, bool written))
 EMU_CHECK(void copied(char* to, const char* from, uint64_t bytes))  // by the host, between launches
 
 // ---- Launches ----
+EMU_CHECK(void give_aliases(std::vector<Range>& parameters))  // sets `seen` of each
+EMU_CHECK(void forget_aliases(char* start, uint64_t bytes))   // these bytes are about to be unmapped
 EMU_CHECK(void launch_begins())             // `launch` is set
 EMU_CHECK(void launch_ends())               // reports uninitialised and not-written
 EMU_CHECK(void block_begins(Block& block))  // nothing in its shared memory counts as written
@@ -60,6 +66,11 @@ EMU_CHECK(void access(const void* p, unsigned bytes, Kind kind, uintptr_t pc))
 EMU_CHECK(void atomic_load(const void* p, unsigned bytes, int order, uintptr_t pc))
 EMU_CHECK(void atomic_store(void* p, unsigned bytes, int order, uintptr_t pc))
 EMU_CHECK(void atomic_update(void* p, unsigned bytes, int order, uintptr_t pc))
+// An atomic access is over. Others run before the fiber does anything else, if an atomic variable got another value
+// since they last did: a thread that is always the first to act on what it stored or saw hides a missing barrier.
+EMU_CHECK(void pause(uintptr_t pc))
+// The current fiber comes to a barrier or a fence.
+EMU_CHECK(void arrives())
 
 // Asynchronous copies. From issue to completion nobody may touch the target or write the source. Completion, told while
 // a fiber of the block runs, is a write by that fiber, or is published under `key` if there is one (bulk copies).

@@ -18,14 +18,15 @@ namespace {
 // May the launch write any byte of the copy's source?
 bool source_writable(const Copy& copy) {
     for (const Range& range : launch->parameters) {
-        if (range.writable && range.start < copy.from + copy.valid && copy.from < range.start + range.bytes)
+        if (range.writable && range.start < copy.source + copy.valid && copy.source < range.start + range.bytes)
             return true;
     }
     return false;
 }
 
 bool hits_source(const Copy& copy, const Attempt& attempt) {
-    return copy.from < attempt.p + attempt.bytes && attempt.p < copy.from + copy.valid;
+    const char* place = places.place(attempt.p);
+    return copy.source < place + attempt.bytes && place < copy.source + copy.valid;
 }
 
 // Sets the state of each byte of the target.
@@ -44,13 +45,17 @@ bool hits_target(const Copy& copy, const Attempt& attempt) {
     return copy.to < attempt.p + attempt.bytes && attempt.p < copy.to + copy.bytes;
 }
 
+const char* first_of_source(const Copy& copy, const Attempt& attempt) {
+    return attempt.p + std::max<int64_t>(0, copy.source - places.place(attempt.p));
+}
+
 void Copies::issue(const Copy& copy, uintptr_t pc) {
     access_anyhow({copy.from, copy.valid, Op::Read, pc});
     const Attempt write = {copy.to, copy.bytes, Op::Write, pc};
     access_anyhow(write);
     const Region* target = places.find_byte(copy.to);
     if (!target || !target->shared) {
-        out_of_bounds(write, places.describe(copy.to, Op::Write),
+        out_of_bounds(write, places.describe(copy.to),
                       "the target of an asynchronous copy is not shared memory");
     }
     set_states(*target->area, copy, true, false);
@@ -134,7 +139,7 @@ void Copies::check_sources(const Attempt& attempt) {
             const Copy& copy = entry.second;
             // Of several, always the same one, whatever the order of the table.
             if (hits_source(copy, attempt) &&
-                (!found || std::tie(copy.from, copy.issued.thread) < std::tie(found->from, found->issued.thread)))
+                (!found || std::tie(copy.source, copy.issued.thread) < std::tie(found->source, found->issued.thread)))
                 found = &copy;
         }
     }
@@ -145,10 +150,11 @@ void check_copy_sources(const Attempt& attempt) { copies.check_sources(attempt);
 
 void async_issued(void* to, const void* from, unsigned bytes, unsigned valid, uintptr_t pc) {
     if (!current || bytes == 0) return;
-    step();
+    step(pc);
     const Thread& me = *threads.me;
     Mark mark = {me.id, me.counter, uint32_t(pc)};
-    copies.issue({(char*)to, (const char*)from, bytes, valid, mark, me.stamp()}, pc);
+    const char* source = places.place((const char*)from);
+    copies.issue({(char*)to, (const char*)from, source, bytes, valid, mark, me.stamp()}, pc);
 }
 
 void async_completed(void* to, const void*, unsigned, unsigned, const void* key) {

@@ -15,13 +15,16 @@ namespace emu::check {
 
 struct Copy {
     char* to;
-    const char* from;
+    const char* from;    // as the kernel sees it
+    const char* source;  // its place
     unsigned bytes, valid;
     Mark issued;
     Stamp stamp;
 };
 
 bool hits_target(const Copy& copy, const Attempt& attempt);
+// The first byte of the source that the attempt hits, as the attempt sees it.
+const char* first_of_source(const Copy& copy, const Attempt& attempt);
 
 class Copies {
 public:

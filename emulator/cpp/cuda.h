@@ -24,6 +24,9 @@
 // `used`: the runtime writes there too, and an array that a kernel never writes is not one of zeros.
 #define __shared__ thread_local __attribute__((used))
 
+// A function that is an operation of emu_together: what it touches belongs to other lanes and is not checked.
+#define EMU_OPERATION static __attribute__((no_sanitize("thread")))
+
 typedef decltype(sizeof(0)) size_t;
 
 struct uint3 {
@@ -45,6 +48,7 @@ template <class... P, void (*kernel)(P...)> struct EmuThunk<kernel> {
     template <int... I> __attribute__((no_sanitize("thread"))) static void unpack(void** parameters, Indices<I...>) {
         kernel((P)parameters[I]...);
     }
+    static constexpr unsigned count = sizeof...(P);
     __attribute__((no_sanitize("thread"))) static void call(void** parameters) {
         unpack(parameters, Indices<__integer_pack(sizeof...(P))...>());
     }
@@ -54,7 +58,7 @@ template <class... P, void (*kernel)(P...)> struct EmuThunk<kernel> {
 // runs before `main`.
 #define EMU_KERNEL(symbol)                                                                                             \
     __attribute__((section("emu_kernels"), used)) static const EmuKernel emu_kernel_##symbol = {                       \
-        #symbol, EmuThunk<symbol>::call};
+        #symbol, EmuThunk<symbol>::call, EmuThunk<symbol>::count};
 
 // Defines the array that the program declares `extern __shared__ T name[]`, with the most bytes a block can have.
 #if defined(__aarch64__)

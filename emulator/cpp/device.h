@@ -2,9 +2,11 @@
 // the program that called it; and nothing here is in the way of the host's headers, which the runtime includes too.
 #pragma once
 
-struct EmuKernel {
+// The linker puts these side by side: no compiler may align them to more than their size.
+struct alignas(32) EmuKernel {
     const char* name;
     void (*call)(void** parameters);
+    unsigned parameters;  // how many it takes
 };
 
 // ---- Where a thread is ----------------------------------------------------------------------------------------------
@@ -63,6 +65,10 @@ unsigned __reduce_or_sync(unsigned mask, unsigned x);
 unsigned __reduce_xor_sync(unsigned mask, unsigned x);
 // Only the caller: which others run along is never promised.
 unsigned __activemask();
+// What all 32 lanes of a warp do in one instruction. The last lane to come runs the operation, an EMU_OPERATION, over
+// what each lane gives as `mine`. They meet only if they call it under one name and for one line of the program: the
+// compiler may make several calls of one, so that the return address is no measure. It orders no memory.
+void emu_together(void (*operation)(void** lanes), void* mine, const char* name, unsigned line);
 
 // ---- Memory between threads -----------------------------------------------------------------------------------------
 

@@ -17,6 +17,8 @@ inline void require_aligned(const void* p, size_t bytes, const char* access, uin
     Text text;
     add_address(text, p);
     text.add("access ").add(access).add(" ").add(bytes).add("\n");
+    text.add("message the address of an access of ").add(bytes).add(" bytes is not a multiple of ").add(bytes);
+    text.add("\n");
     report_text("misaligned", pc, current, text);
 }
 

@@ -2,6 +2,7 @@
 #include "early_reads.h"
 
 #include "checker.h"
+#include "places.h"
 #include "report.h"
 #include "scheduler.h"
 
@@ -17,7 +18,8 @@ constexpr unsigned PATIENCE = 10000;
 struct EarlyRead {
     // Set last: a signal may come at any time.
     volatile bool present;
-    bool shared;
+    bool shared, atomic;
+    const char* byte;  // its place
     uint64_t block;
     unsigned preemptions;
     std::string finding;
@@ -29,10 +31,18 @@ EarlyRead first;
 void read_early(const Attempt& attempt, const char* byte, bool shared) {
     if (first.present) return;
     first.shared = shared;
+    first.atomic = attempt.op != Op::Read;
+    first.byte = places.place(byte);
     first.block = current->block->number;
     first.preemptions = 0;
     first.finding = finding_text("uninitialised", attempt.pc, current, uninitialised_lines(attempt, byte));
     first.present = true;
+}
+
+void race_comes(const Attempt& attempt) {
+    const char* place = places.place(attempt.p);
+    bool same = first.byte >= place && first.byte < place + attempt.bytes;
+    if (first.present && first.atomic && !same) end_early_reads();
 }
 
 void end_early_reads_of(const Block& block) {

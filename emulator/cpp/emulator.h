@@ -2,6 +2,7 @@
 //
 // cuda.h device.h        what a program includes: the language, and the functions of the runtime that it calls
 // main.cpp               the protocol; words, channel and segments serve it
+// aliases.cpp            an address of its own for each parameter of a checked launch
 // fibers.h               stacks and the switch between them
 // scheduler.h order.h    which block and which thread runs; waits.cpp tells who waits where
 // shared_memory.h        whose bytes lie in the program's shared arrays
@@ -31,6 +32,8 @@ struct Range {
     char* start;
     uint64_t bytes;
     bool writable;
+    bool fresh = false;  // what is there when the launch begins counts as never written, unless another range reads it
+    char* seen = start;  // where the kernel sees it: checked launches have an address for each parameter
 };
 
 // A shared array of a kernel, at the address that the running block sees.
@@ -87,6 +90,9 @@ struct Fiber {
     State state;
     uintptr_t pc;      // of the call that it waits in
     const char* call;  // the name of that call
+    bool preempted;    // it was made to let others run; where, is `pc` while it is ready
+    unsigned pauses;   // how often it let others run for the sake of an atomic variable, or might have
+    uint64_t changes;  // of `changes`: those until which it let others run
     bool spun;         // it took a turn of a spin loop since it last met other threads
     // Its part in a collective of its warp: what it gave, and what it gets.
     uint64_t value, result;
@@ -156,6 +162,9 @@ struct Block {
 
 extern Fiber* current;  // the fiber that runs, or null
 extern Launch* launch;  // the launch that runs, or null
+
+// How often an atomic variable got another value.
+extern uint64_t changes;
 
 // Where the program called the runtime, while the runtime touches memory for it; else 0.
 extern uintptr_t call_site;

@@ -2,6 +2,7 @@
 #include "findings.h"
 
 #include "copies.h"
+#include "early_reads.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -43,7 +44,7 @@ std::string about(const Attempt& attempt, const std::string& address) {
 }
 
 std::string about(const Attempt& attempt, const char* address) {
-    return about(attempt, places.describe(address, attempt.op));
+    return about(attempt, places.describe(address));
 }
 
 bool is_engine(const Mark& mark) { return mark.thread % threads.stride >= launch->threads; }
@@ -70,6 +71,7 @@ std::string message(const std::string& text) { return "message " + text + "\n"; 
 }  // namespace
 
 void race(const Attempt& attempt, const Access& other) {
+    race_comes(attempt);
     const Copy* copy = copies.completed_at(other.mark, attempt);
     if (copy && threads.ordered(copy->issued, false)) pending_copy(attempt, *copy);
     std::string lines = about(attempt, attempt.p) + other_lines(other.mark) +
@@ -121,7 +123,7 @@ void pending_copy(const Attempt& attempt, const Copy& copy) {
     bool target = hits_target(copy, attempt);
     const char* text = target ? "a thread uses the target of an asynchronous copy before the copy was waited for"
                               : "a thread writes the source of an asynchronous copy before the copy was waited for";
-    const char* byte = std::max<const char*>(attempt.p, target ? copy.to : copy.from);
+    const char* byte = target ? std::max<const char*>(attempt.p, copy.to) : first_of_source(copy, attempt);
     report("pending-copy", attempt.pc,
            about(attempt, byte) + other_lines(copy.issued) +
                format("other-access %s %u\n", target ? "write" : "read", copy.bytes) + message(text));

@@ -16,16 +16,24 @@ namespace {
 template <class T> T load(const T* p, int order, uintptr_t pc) {
     require_aligned(p, sizeof(T), "read", pc);
     check::atomic_load(p, sizeof(T), order, pc);
-    TouchesMemory touches(pc);
-    return *p;
+    T value;
+    {
+        TouchesMemory touches(pc);
+        value = *p;
+    }
+    check::pause(pc);
+    return value;
 }
 
 template <class T> void store(T* p, T x, int order, uintptr_t pc) {
     require_aligned(p, sizeof(T), "write", pc);
     check::atomic_store(p, sizeof(T), order, pc);
-    TouchesMemory touches(pc);
-    if (memcmp(p, &x, sizeof(T)) != 0) progress();
-    *p = x;
+    {
+        TouchesMemory touches(pc);
+        if (memcmp(p, &x, sizeof(T)) != 0) value_changed();
+        *p = x;
+    }
+    check::pause(pc);
 }
 
 }  // namespace

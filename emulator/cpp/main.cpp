@@ -5,9 +5,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <new>
+#include <unistd.h>
 
 #include "channel.h"
 #include "checker.h"
+#include "debugger.h"
 #include "device.h"
 #include "scheduler.h"
 #include "segments.h"
@@ -23,7 +26,7 @@ namespace emu {
 
 namespace {
 
-uint64_t time_limit;  // of a launch, in ms
+uint64_t time_limit;  // of a launch, in ms; 0 for none
 std::map<std::string, std::vector<SharedArray>> shared_arrays;
 
 auto find_kernel(const std::string& symbol) {
@@ -87,11 +90,11 @@ void run(Words& words) {
     for (uint64_t n = words.number(); n > 0; --n) {
         uint64_t segment = words.number(), offset = words.number(), bytes = words.number();
         std::string mode = words.word();
-        if (mode != "r" && mode != "w") fail("no mode of a parameter: " + mode);
-        char* start = segment_bytes(segment, offset, bytes);
-        launch.parameters.push_back({start, bytes, mode == "w"});
-        launch.arguments.push_back(start);
+        if (mode != "r" && mode != "w" && mode != "rw") fail("no mode of a parameter: " + mode);
+        launch.parameters.push_back({segment_bytes(segment, offset, bytes), bytes, mode != "r", mode == "w"});
     }
+    check::give_aliases(launch.parameters);
+    for (const Range& range : launch.parameters) launch.arguments.push_back(range.seen);
     emu::launch = &launch;
     check::launch_begins();
     start_timer(time_limit);
@@ -141,11 +144,19 @@ void obey(const std::string& line) {
         check::set_written(start, bytes, true);
     } else if (command == "shared") {
         declare_shared(words);
+    } else if (command == "debugger") {
+        wait_for_debugger();
     } else {
         fail("no command: " + command);
     }
     words.end();
     send_bytes("ok\n", 3);
+}
+
+// In the words of the system. Nothing may be allocated here.
+[[noreturn]] void no_memory() {
+    send_bytes("error Cannot allocate memory\n", 29);
+    _exit(2);
 }
 
 }  // namespace
@@ -154,9 +165,10 @@ void obey(const std::string& line) {
 
 int main(int count, char** arguments) {
     using namespace emu;
-    if (count != 3) fail("arguments: the file of memory, and the time limit of a launch in ms");
+    if (count != 3) fail("arguments: the file of memory, and the time limit of a launch in ms, or 0");
     // What a kernel printed before it failed is there although nothing is flushed.
     setvbuf(stdout, nullptr, _IOLBF, 1 << 12);
+    std::set_new_handler(no_memory);
     open_memory(arguments[1]);
     time_limit = strtoull(arguments[2], nullptr, 10);
     install_signal_handlers();

@@ -54,6 +54,7 @@ void release_waiting(NamedBarrier& barrier) {
 
 void emu_barrier_sync(unsigned id, unsigned threads) {
     using namespace emu;
+    check::arrives();
     NamedBarrier& barrier = find(id, threads, EMU_CALLER);
     Fiber& self = *current;
     self.state = State::AtNamedBarrier;
@@ -67,6 +68,7 @@ void emu_barrier_sync(unsigned id, unsigned threads) {
 
 void emu_barrier_arrive(unsigned id, unsigned threads) {
     using namespace emu;
+    check::arrives();
     NamedBarrier& barrier = find(id, threads, EMU_CALLER);
     check::release(&barrier);
     if (++barrier.arrived == threads) release_waiting(barrier);

@@ -2,6 +2,7 @@
 #include "places.h"
 
 #include "channel.h"
+#include "checker.h"
 
 #include <link.h>
 
@@ -59,16 +60,16 @@ void Places::begin_launch() {
     regions.clear();
     for (unsigned i = 0; i < launch->parameters.size(); i++) {
         const Range& range = launch->parameters[i];
-        named.push_back({range.start, range.bytes, "PARAM " + number(i) + " ",
-                         "parameter " + number(i) + " (" + number(int64_t(range.bytes)) + " bytes)", range.writable,
-                         false});
+        bool alone = range.seen != range.start;  // with a gap around it
+        named.push_back({range.seen, range.bytes, alone ? int64_t(ALIAS_GAP) : NEAR, "PARAM " + number(i) + " ",
+                         "parameter " + number(i) + " (" + number(int64_t(range.bytes)) + " bytes)"});
+        add_parameter(range);
     }
     for (const SharedArray& array : launch->shared) {
-        named.push_back({array.start, array.bytes, "SHARED " + array.name + " ",
-                         "shared array `" + array.name + "` (" + number(int64_t(array.bytes)) + " bytes)", true, true});
+        named.push_back({array.start, array.bytes, NEAR, "SHARED " + array.name + " ",
+                         "shared array `" + array.name + "` (" + number(int64_t(array.bytes)) + " bytes)"});
     }
-    cut(false);
-    cut(true);
+    add_shared();
     add_constants();
     std::fill_n(guesses, GUESSES, &nowhere);
 }
@@ -79,34 +80,47 @@ void Places::end_launch() {
     std::fill_n(guesses, GUESSES, &nowhere);
 }
 
-void Places::cut(bool shared) {
+void Places::add_parameter(const Range& range) {
+    if (!range.bytes) return;
+    Area* area = shadow.segment(range.start);
+    if (!area) fail("a parameter of " + launch->symbol + " points to no mapped segment");
+    auto writable = [](const Range& other) { return other.writable; };
+    for_pieces(range, writable, [&](char* start, uint64_t bytes, bool recorded) {
+        Region region;
+        region.start = range.seen + (start - range.start);
+        region.bytes = bytes;
+        region.area = area;
+        region.origin = range.seen - (range.start - area->start);
+        region.cells = area->cells;
+        region.states = area->states;
+        region.writable = range.writable;
+        region.recorded = recorded;
+        regions.push_back(region);
+    });
+}
+
+void Places::add_shared() {
     std::vector<char*> edges;
-    for (const Named& range : named) {
-        if (range.shared != shared) continue;
-        edges.push_back(range.start);
-        edges.push_back(range.start + range.bytes);
+    for (const SharedArray& array : launch->shared) {
+        edges.push_back(array.start);
+        edges.push_back(array.start + array.bytes);
     }
     std::sort(edges.begin(), edges.end());
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     for (size_t i = 0; i + 1 < edges.size(); i++) {
+        bool covered = false;
+        for (const SharedArray& array : launch->shared) {
+            covered |= array.start <= edges[i] && edges[i] < array.start + array.bytes;
+        }
+        if (!covered) continue;
         Region region;
         region.start = edges[i];
         region.bytes = uint64_t(edges[i + 1] - edges[i]);
-        region.shared = shared;
-        bool covered = false;
-        for (const Named& range : named) {
-            if (range.shared != shared || !range.contains(region.start, 1)) continue;
-            covered = true;
-            region.writable |= range.writable;
-        }
-        if (!covered) continue;
-        region.area = shared ? &shadow.shared[0] : shadow.segment(region.start);
-        if (!region.area) {
-            fail("a parameter of " + launch->symbol + " points to no mapped segment");
-        }
+        region.area = &shadow.shared[0];
         region.origin = region.area->start;
         region.cells = region.area->cells;
         region.states = region.area->states;
+        region.writable = region.recorded = region.shared = true;
         regions.push_back(region);
     }
 }
@@ -136,6 +150,11 @@ const Region* Places::find_byte(const char* p) const {
     return nullptr;
 }
 
+const char* Places::place(const char* p) const {
+    const Region* region = find_byte(p);
+    return region && region->area ? region->place(p) : p;
+}
+
 const Region* Places::find(const Attempt& attempt, unsigned hint) {
     for (const Region& region : regions) {
         if (region.contains(attempt.p, attempt.bytes)) return guesses[hint % GUESSES] = &region;
@@ -146,20 +165,15 @@ const Region* Places::find(const Attempt& attempt, unsigned hint) {
     outside(attempt);
 }
 
-// The range that an address is inside of, or nearest to. Of several ranges, one that allows the access.
-const Places::Named* Places::nearest(const char* p, Op op) const {
-    bool writes = op == Op::Write || op == Op::AtomicWrite;
-    auto rank = [&](const Named& range) { return 2 * range.distance(p) + (range.writable != writes); };
-    auto best =
-        std::min_element(named.begin(), named.end(), [&](const Named& a, const Named& b) { return rank(a) < rank(b); });
-    if (best == named.end()) return nullptr;
-    Area* area = best->shared ? nullptr : shadow.segment(best->start);
-    bool same_segment = area && area->contains(p);
-    return best->distance(p) <= NEAR || same_segment ? &*best : nullptr;
+// The range that an address is inside of, or nearest to.
+const Places::Named* Places::nearest(const char* p) const {
+    auto best = std::min_element(named.begin(), named.end(),
+                                 [&](const Named& a, const Named& b) { return a.distance(p) < b.distance(p); });
+    return best != named.end() && best->distance(p) <= best->near ? &*best : nullptr;
 }
 
-std::string Places::describe(const char* p, Op op) const {
-    if (const Named* range = nearest(p, op)) return range->line + number(p - range->start);
+std::string Places::describe(const char* p) const {
+    if (const Named* range = nearest(p)) return range->line + number(p - range->start);
     char text[32];
     snprintf(text, sizeof text, "WILD %llx", (unsigned long long)(uintptr_t)p);
     return text;
@@ -170,7 +184,7 @@ void Places::outside(const Attempt& attempt) const {
     const std::string who =
         attempt.op == Op::Read || attempt.op == Op::AtomicRead ? "a thread reads " : "a thread writes ";
     if (p >= current->stack_low && p < current->stack_high) {
-        out_of_bounds(attempt, describe(p, attempt.op), who + "past the end of its local memory");
+        out_of_bounds(attempt, describe(p), who + "past the end of its local memory");
     }
     // Of the ranges that have its first byte, the one that goes on for longest.
     const Named* begins = nullptr;
@@ -183,14 +197,14 @@ void Places::outside(const Attempt& attempt) const {
         out_of_bounds(attempt, begins->line + number(int64_t(begins->bytes)),
                       who + "from inside " + begins->words + " up to " + number(end - last) + " bytes past its end");
     }
-    const Named* near = nearest(p, attempt.op);
+    const Named* near = nearest(p);
     if (!near)
-        out_of_bounds(attempt, describe(p, attempt.op), who + "at an address that belongs to nothing it may use");
+        out_of_bounds(attempt, describe(p), who + "at an address that belongs to nothing it may use");
     int64_t behind = p - near->start - int64_t(near->bytes);
     std::string gap = p < near->start ? number(near->start - p) + " bytes before the start of "
                       : behind == 0   ? "right behind the end of "
                                       : number(behind) + " bytes behind the end of ";
-    out_of_bounds(attempt, describe(p, attempt.op), who + gap + near->words);
+    out_of_bounds(attempt, describe(p), who + gap + near->words);
 }
 
 }  // namespace emu::check

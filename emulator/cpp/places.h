@@ -1,8 +1,8 @@
 // Places: what a launch may touch, byte by byte.
 //
-// The ranges of the parameters may overlap (in place), so they are cut into disjoint regions, each inside the same set
-// of ranges throughout. An access inside one region is inside one range. So do the kernel's shared arrays, and the
-// constant data of the executable (literals, constant tables), which may be read.
+// The kernel sees each parameter's range at an address of its own. Their bytes may overlap (in place), so each range is
+// cut into regions, each inside the same set of ranges throughout. The kernel's shared arrays may overlap, so they are
+// cut into disjoint regions. The constant data of the executable (literals, constant tables) may be read.
 #pragma once
 
 #include "findings.h"
@@ -10,19 +10,42 @@
 namespace emu::check {
 
 struct Region {
-    char* start = nullptr;
+    char* start = nullptr;  // as the kernel sees it
     uint64_t bytes = 0;
     Area* area = nullptr;    // null: constant data
-    char* origin = nullptr;  // where the area starts
+    char* origin = nullptr;  // where the kernel would see the area's start
     Cell* cells = nullptr;
     uint8_t* states = nullptr;
     bool writable = false, shared = false;
+    bool recorded = false;  // some parameter may write these bytes, so accesses may race
 
+    // Where the area has it.
+    char* place(const char* p) const { return area->start + (p - origin); }
     bool contains(const void* p, uint64_t count) const {
         uint64_t offset = uint64_t((const char*)p - start);
         return offset < bytes && count <= bytes - offset;
     }
 };
+
+// Cuts the range of a parameter at the edges of those for which `counts` holds, and calls `act` with each piece and
+// whether it is inside one of them.
+template <class Counts, class Act>
+void for_pieces(const Range& range, Counts counts, Act act) {
+    char* const end = range.start + range.bytes;
+    for (char *from = range.start, *to; from < end; from = to) {
+        to = end;
+        bool inside = false;
+        for (const Range& other : launch->parameters) {
+            if (!counts(other)) continue;
+            char* edges[] = {other.start, other.start + other.bytes};
+            for (char* edge : edges) {
+                if (edge > from && edge < to) to = edge;
+            }
+            inside |= edges[0] <= from && from < edges[1];
+        }
+        act(from, uint64_t(to - from), inside);
+    }
+}
 
 class Places {
 public:
@@ -33,25 +56,27 @@ public:
     // The region that has all of the access, or null if it spans several. Ends the child if no range has all of it.
     const Region* find(const Attempt& attempt, unsigned hint);
     const Region* find_byte(const char* p) const;
+    // The place of a byte of a parameter, whichever of the parameters it was reached by. Other addresses stay.
+    const char* place(const char* p) const;
     // As `find`, by a guess that is right when the place in the program touched the same region before.
     const Region* guess(const void* p, uint64_t bytes, unsigned hint) const {
         const Region* region = guesses[hint % GUESSES];
         return region->contains(p, bytes) ? region : nullptr;
     }
     // `PARAM i OFFSET`, `SHARED NAME OFFSET` or `WILD HEX`.
-    std::string describe(const char* p, Op op) const;
+    std::string describe(const char* p) const;
 
 private:
     static constexpr unsigned GUESSES = 256;
-    static constexpr int64_t NEAR = 4096;
+    static constexpr int64_t NEAR = 4096;  // bytes
 
-    // A range as the program knows it.
+    // A range as the program sees it.
     struct Named {
         char* start;
         uint64_t bytes;
+        int64_t near;       // up to so many bytes outside, an address is taken to come of it
         std::string line;   // `PARAM i ` or `SHARED NAME `
         std::string words;  // for messages
-        bool writable, shared;
         bool contains(const char* p, uint64_t count) const;
         int64_t distance(const char* p) const;
     };
@@ -60,9 +85,10 @@ private:
     Region nowhere;
     const Region* guesses[GUESSES];
 
-    void cut(bool shared);
+    void add_parameter(const Range& range);
+    void add_shared();
     void add_constants();
-    const Named* nearest(const char* p, Op op) const;
+    const Named* nearest(const char* p) const;
     [[noreturn]] void outside(const Attempt& attempt) const;
 };
 

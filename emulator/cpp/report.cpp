@@ -58,8 +58,8 @@ void add_address(Text& text, const void* p) {
     if (launch) {
         for (size_t i = 0; i < launch->parameters.size(); ++i) {
             const Range& range = launch->parameters[i];
-            if (address >= range.start && address < range.start + range.bytes) {
-                text.add("address PARAM ").add(i).add(" ").add(uint64_t(address - range.start)).add("\n");
+            if (address >= range.seen && address < range.seen + range.bytes) {
+                text.add("address PARAM ").add(i).add(" ").add(uint64_t(address - range.seen)).add("\n");
                 return;
             }
         }

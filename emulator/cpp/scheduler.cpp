@@ -14,6 +14,7 @@ namespace emu {
 
 Fiber* current = nullptr;
 Launch* launch = nullptr;
+uint64_t changes = 0;
 
 namespace {
 
@@ -117,12 +118,13 @@ void start_block() {
     report_text(kind_of_hang(), first ? first->pc : 0, first, text);
 }
 
-// The resident block that runs next: the one behind the running one, or any.
+// The resident block that runs next: the one behind the running one, or any, but not the same again if it only waits.
 Block* next_block() {
     unsigned n = unsigned(resident.size());
     unsigned at = 0;
     if (seeded()) {
         at = random_source.below(n);
+        if (n > 1 && resident[at] == running && stuck(*running)) at = (at + 1 + random_source.below(n - 1)) % n;
     } else if (running) {
         at = unsigned(std::find(resident.begin(), resident.end(), running) - resident.begin()) + 1;
     }
@@ -160,6 +162,9 @@ bool choose_block() {
 void begin_fiber(Fiber& fiber) {
     fiber.state = State::Ready;
     fiber.spun = false;
+    fiber.preempted = false;
+    fiber.pauses = 0;
+    fiber.changes = changes;
     Stack stack = take_stack();
     fiber.stack_low = stack.low;
     fiber.stack_high = stack.high;
@@ -207,6 +212,14 @@ void end_block(Block& block) {
     __builtin_unreachable();
 }
 
+// The current fiber goes on when the others that are ready have had their turns.
+void take_turns() {
+    Fiber& self = *current;
+    ++self.block->yields;
+    self.block->ready.push(&self);
+    wait();
+}
+
 }  // namespace
 
 void wait() {
@@ -245,6 +258,11 @@ void progress() {
     if (running) running->yields = 0;
 }
 
+void value_changed() {
+    ++changes;
+    progress();
+}
+
 void spin(uintptr_t pc, const char* call) {
     Fiber& self = *current;
     self.pc = pc;
@@ -258,11 +276,12 @@ void spin(uintptr_t pc, const char* call) {
 }
 
 void yield() {
-    Fiber& self = *current;
-    ++self.block->yields;
     hang_turns = 0;
-    self.block->ready.push(&self);
-    wait();
+    take_turns();
+}
+
+void give_way() {
+    if (!seeded() || random_source.below(2)) take_turns();
 }
 
 bool decide_early() {

@@ -25,6 +25,12 @@ void spin(uintptr_t pc, const char* call);
 // Something happened that others may have been waiting for in a loop.
 void progress();
 
+// An atomic variable got another value.
+void value_changed();
+
+// The current fiber lets others run, or not, as the schedule has it. It counts as one that spins.
+void give_way();
+
 // A random choice of the schedule; the fixed schedules always make the same.
 bool decide_early();
 

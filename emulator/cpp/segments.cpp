@@ -18,12 +18,11 @@ namespace {
 struct Segment {
     char* start;
     uint64_t bytes, mapped;
+    uint64_t offset;  // in the file
 };
 
 int file = -1;
 std::map<uint64_t, Segment> segments;
-
-uint64_t page() { return uint64_t(sysconf(_SC_PAGESIZE)); }
 
 [[noreturn]] void fail_system(const std::string& what) { fail(what + ": " + strerror(errno)); }
 
@@ -34,6 +33,11 @@ const Segment& find(uint64_t segment) {
 }
 
 }  // namespace
+
+uint64_t page() {
+    static const uint64_t bytes = uint64_t(sysconf(_SC_PAGESIZE));
+    return bytes;
+}
 
 void open_memory(const char* path) {
     file = open(path, O_RDWR | O_CLOEXEC);
@@ -55,12 +59,13 @@ void map_segment(uint64_t segment, uint64_t offset, uint64_t bytes) {
     if (mmap(start, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, off_t(offset)) == MAP_FAILED) {
         fail_system("a segment of the file of memory");
     }
-    segments[segment] = {start, bytes, mapped};
+    segments[segment] = {start, bytes, mapped, offset};
     check::segment_mapped(start, bytes);
 }
 
 void unmap_segment(uint64_t segment) {
     Segment found = find(segment);
+    check::forget_aliases(found.start, found.bytes);
     check::segment_unmapped(found.start, found.bytes);
     munmap(found.start - page(), found.mapped + 2 * page());
     segments.erase(segment);
@@ -73,6 +78,19 @@ char* segment_bytes(uint64_t segment, uint64_t offset, uint64_t bytes) {
              std::to_string(bytes) + " at " + std::to_string(offset));
     }
     return found.start + offset;
+}
+
+void map_again(const char* pages, uint64_t bytes, char* at) {
+    for (const auto& entry : segments) {
+        const Segment& segment = entry.second;
+        if (pages < segment.start || pages + bytes > segment.start + segment.mapped) continue;
+        off_t offset = off_t(segment.offset + uint64_t(pages - segment.start));
+        if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, offset) == MAP_FAILED) {
+            fail_system("an address of its own for a parameter");
+        }
+        return;
+    }
+    fail("a parameter points to no mapped segment");
 }
 
 }  // namespace emu

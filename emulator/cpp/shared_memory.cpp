@@ -11,10 +11,21 @@ namespace {
 // The block whose bytes lie there; null if none that lives.
 Block* owner = nullptr;
 
+// Each array alone: what lies in between may be large, and belongs to other kernels or to nothing.
+uint64_t bytes_of_arrays() {
+    uint64_t bytes = 0;
+    for (const SharedArray& array : launch->shared) bytes += array.bytes;
+    return bytes;
+}
+
 void leave() {
     if (!owner) return;
-    owner->shared.resize(launch->shared_bytes);
-    memcpy(owner->shared.data(), launch->shared_start, launch->shared_bytes);
+    owner->shared.resize(bytes_of_arrays());
+    char* to = owner->shared.data();
+    for (const SharedArray& array : launch->shared) {
+        memcpy(to, array.start, array.bytes);
+        to += array.bytes;
+    }
     owner = nullptr;
 }
 
@@ -23,14 +34,18 @@ void leave() {
 void begin_shared(Block& block) {
     if (launch->shared_bytes == 0) return;
     leave();
-    memset(launch->shared_start, 0xff, launch->shared_bytes);
+    for (const SharedArray& array : launch->shared) memset(array.start, 0xff, array.bytes);
     owner = &block;
 }
 
 void enter_shared(Block& block) {
     if (launch->shared_bytes == 0 || owner == &block) return;
     leave();
-    memcpy(launch->shared_start, block.shared.data(), launch->shared_bytes);
+    const char* from = block.shared.data();
+    for (const SharedArray& array : launch->shared) {
+        memcpy(array.start, from, array.bytes);
+        from += array.bytes;
+    }
     owner = &block;
 }
 

@@ -1,5 +1,6 @@
 #include "signals.h"
 
+#include <algorithm>
 #include <csignal>
 #include <sys/time.h>
 #include <ucontext.h>
@@ -20,6 +21,7 @@ const char* name_of(int signal) {
         case SIGSEGV: return "SIGSEGV";
         case SIGBUS: return "SIGBUS";
         case SIGFPE: return "SIGFPE";
+        case SIGABRT: return "SIGABRT";
         default: return "SIGILL";
     }
 }
@@ -41,18 +43,27 @@ bool in_executable(uintptr_t pc) {
     return pc >= reinterpret_cast<uintptr_t>(__executable_start) && pc < reinterpret_cast<uintptr_t>(etext);
 }
 
-// Where the program was: the call of the runtime that it is in, or the instruction. If that is one of a library, the
-// nearest word of the stack that can be the return address of the program's call.
-uintptr_t program_counter(const void* context) {
+// Words of a stack that are told for one signal: the program's call is found within a few frames of the runtime.
+constexpr unsigned MOST_RETURNS = 32;
+
+// Where the program was: the call of the runtime that it is in, or the instruction. That may be one of the runtime or of
+// a library; then the place is the first of the lines `return …` that is in the program. They have the words of the
+// stack that can be return addresses, innermost first.
+uintptr_t program_counter(const void* context, Text& text) {
     if (call_site != 0) return call_site;
     if (current && current->state != State::Ready) return current->pc;
     Machine machine = machine_of(context);
-    if (!current || in_executable(machine.pc)) return machine.pc;
-    if (machine.sp < reinterpret_cast<uintptr_t>(current->stack_low)) return machine.pc;
+    if (!current) return machine.pc;
+    const uintptr_t low = reinterpret_cast<uintptr_t>(current->stack_low);
     const uintptr_t high = reinterpret_cast<uintptr_t>(current->stack_high);
-    for (uintptr_t at = machine.sp; at < high; at += sizeof(uintptr_t)) {
+    // Behind an overflow it points below the stack. Anywhere else, it is of another fiber in the middle of a switch.
+    if (machine.sp + STACK_GUARD < low || machine.sp >= high) return machine.pc;
+    unsigned found = 0;
+    for (uintptr_t at = std::max(machine.sp, low) & ~(sizeof(uintptr_t) - 1); at < high; at += sizeof(uintptr_t)) {
         uintptr_t word = *reinterpret_cast<const uintptr_t*>(at);
-        if (in_executable(word)) return word - 1;
+        if (!in_executable(word)) continue;
+        text.add("return ").add_hex(word - 1).add("\n");
+        if (++found == MOST_RETURNS) break;
     }
     return machine.pc;
 }
@@ -68,14 +79,18 @@ void on_fault(int number, siginfo_t* info, void* context) {
         text.add("message ").add(name_of(number)).add("\n");
         if (has_address) add_address(text, info->si_addr);
     }
-    report_text("crash", program_counter(context), current, text);
+    uintptr_t pc = program_counter(context, text);
+    report_text("crash", pc, current, text);
 }
 
 void on_alarm(int, siginfo_t*, void* context) {
     Text text;
     text.add("message the launch took longer than its time limit\n");
     describe_waits(text);
-    report_text("timeout", program_counter(context), current, text);
+    // The alarm is likely to come while an access is checked, not in the program itself.
+    bool loops = current && current->state == State::Ready && current->preempted;
+    uintptr_t pc = loops ? current->pc : program_counter(context, text);
+    report_text("timeout", pc, current, text);
 }
 
 void install(int number, void (*handler)(int, siginfo_t*, void*)) {
@@ -101,7 +116,7 @@ void install_signal_handlers() {
     stack.ss_sp = memory;
     stack.ss_size = sizeof memory;
     sigaltstack(&stack, nullptr);
-    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) install(number, on_fault);
+    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) install(number, on_fault);
     install(SIGALRM, on_alarm);
 }
 

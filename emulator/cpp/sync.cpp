@@ -45,11 +45,12 @@ void forget(const void* key) {
 void fence() {
     if (!current) return;
     if (current != running.fiber) switch_fiber();
+    arrives();
     threads.fence(*threads.me);
 }
 
 Accesses* enter(const void* p, unsigned bytes, Op op, bool update, uintptr_t pc) {
-    step();
+    step(pc);
     Attempt attempt = {(const char*)p, bytes, op, pc};
     if (uintptr_t(p) % bytes) misaligned(attempt);
     if (on_stack(p, bytes)) return nullptr;
@@ -57,8 +58,8 @@ Accesses* enter(const void* p, unsigned bytes, Op op, bool update, uintptr_t pc)
     access_anyhow(attempt);
     if (unwritten) read_unwritten(attempt, unwritten);
     const Region& region = *places.find_byte((const char*)p);
-    if (!region.writable) return nullptr;
-    Cell* cell = &region.area->cell(p);
+    if (!region.recorded) return nullptr;
+    Cell* cell = &region.area->cell(region.place((const char*)p));
     if (cell->more & SPLIT) cell = &region.area->splits[cell->more & ~SPLIT].bytes[uintptr_t(p) & 3];
     return &region.area->accesses[cell->more];
 }
@@ -70,10 +71,7 @@ constexpr int RELEASE = 1, ACQUIRE = 2;
 // The present value has been loaded.
 void take(const Accesses& from, int order, uintptr_t pc) {
     Thread& me = *threads.me;
-    const Seen& latest = me.seen[(me.next_seen + 7) % 8];
-    if (from.stores && from.stores.get() != latest.stores.get()) {
-        me.seen[me.next_seen++ % 8] = {from.stores, me.counter, uint32_t(pc)};
-    }
+    me.see({from.stores, me.counter, uint32_t(pc)});
     if (!from.published) return;
     if (order & ACQUIRE) {
         threads.acquire(me, from.published.get());

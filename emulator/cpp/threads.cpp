@@ -14,6 +14,18 @@ constexpr uint32_t NEAR_THE_END = 1u << 31;
 
 }  // namespace
 
+void Thread::see(const Seen& now) {
+    if (!now.stores) return;
+    if (seen.size() < Seen::MOST) {
+        if (seen.empty() || seen.back().stores.get() != now.stores.get()) seen.push_back(now);
+        return;
+    }
+    const Seen& latest = seen[(next_seen + Seen::MOST - 1) % Seen::MOST];
+    if (latest.stores.get() == now.stores.get()) return;
+    seen[next_seen] = now;
+    next_seen = (next_seen + 1) % Seen::MOST;
+}
+
 bool Threads::begin_launch() {
     bool fits = highest < NEAR_THE_END;
     launch_base = fits ? highest + 1 : 1;

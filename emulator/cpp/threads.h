@@ -12,6 +12,8 @@
 #include "clocks.h"
 #include "emulator.h"
 
+#include <vector>
+
 namespace emu::check {
 
 constexpr unsigned ENGINES = 8;  // of a block
@@ -31,6 +33,7 @@ struct Stores {
 
 // An atomic read: whose values it saw, and what these threads had done by then.
 struct Seen {
+    static constexpr size_t MOST = 32;  // of a thread
     Ref<Stores> stores;
     uint32_t reader_counter = 0, pc = 0;
 };
@@ -43,10 +46,11 @@ struct Thread {
     Ref<Clock> base;
     Stamp fence;        // its clock at its latest fence: what relaxed stores publish
     Ref<Clock> loaded;  // what relaxed loads saw: acquired at the next fence
-    Seen seen[8];
-    unsigned next_seen = 0;
+    std::vector<Seen> seen;  // the latest
+    unsigned next_seen = 0;  // the place of the next, when there are as many as are kept
 
     Stamp stamp() const { return {base, block, index, counter}; }
+    void see(const Seen& now);
 };
 
 class Threads {

@@ -5,6 +5,7 @@
 #ifdef EMU_CHECKED
 #include "access.h"
 #include "checker.h"
+#include "scheduler.h"
 
 #include <cstring>
 
@@ -15,7 +16,7 @@ namespace {
 // An access of a size that has no callback, or whose address need not be aligned.
 void access_range(const void* p, uint64_t bytes, Op op, uintptr_t pc) {
     if (!emu::current) return;
-    emu::check::step();
+    emu::check::step(pc);
     emu::check::access_anyhow({(const char*)p, bytes, op, pc});
 }
 
@@ -34,6 +35,14 @@ int order_of(int memory_order) {
     }
 }
 
+// An atomic operation is over that found this value. Returns it.
+template <class T>
+T over(const volatile T* p, T found, uintptr_t pc) {
+    if (*p != found) emu::value_changed();
+    emu::check::pause(pc);
+    return found;
+}
+
 // Returns the value found. If that is not the expected one, this is a load, with the order for failures.
 template <class T>
 T compare_exchange(volatile T* p, T expected, T x, int order, int otherwise, uintptr_t pc) {
@@ -49,7 +58,7 @@ T compare_exchange(volatile T* p, T expected, T x, int order, int otherwise, uin
         T found = *p;
         if ((found == expected) != equal) continue;
         if (equal) *p = x;
-        return found;
+        return over(p, found, pc);
     }
 }
 
@@ -71,8 +80,14 @@ void __tsan_write_range(void* p, uint64_t bytes) { access_range(p, bytes, Op::Wr
 #define PLAIN(N)                                                                    \
     void __tsan_read##N(void* p) { emu::check::access<N, Op::Read>(p, PC); }        \
     void __tsan_write##N(void* p) { emu::check::access<N, Op::Write>(p, PC); }      \
-    void __tsan_volatile_read##N(void* p) { emu::check::atomic_load(p, N, 0, PC); } \
-    void __tsan_volatile_write##N(void* p) { emu::check::atomic_store(p, N, 0, PC); }
+    void __tsan_volatile_read##N(void* p) {                                         \
+        emu::check::atomic_load(p, N, 0, PC);                                       \
+        emu::check::volatile_comes(p, N, false, PC);                                \
+    }                                                                               \
+    void __tsan_volatile_write##N(void* p) {                                        \
+        emu::check::atomic_store(p, N, 0, PC);                                      \
+        emu::check::volatile_comes(p, N, true, PC);                                 \
+    }
 PLAIN(1)
 PLAIN(2)
 PLAIN(4)
@@ -93,7 +108,7 @@ UNALIGNED(16)
 #define UPDATE(BITS, T, NAME)                                               \
     T __tsan_atomic##BITS##_##NAME(volatile T* p, T x, int order) {         \
         emu::check::atomic_update((void*)p, BITS / 8, order_of(order), PC); \
-        return __atomic_##NAME(p, x, __ATOMIC_RELAXED);                     \
+        return over(p, __atomic_##NAME(p, x, __ATOMIC_RELAXED), PC);        \
     }
 
 #define COMPARE(BITS, T, STRENGTH)                                                                                     \
@@ -107,15 +122,15 @@ UNALIGNED(16)
 #define ATOMIC(BITS, T)                                                                                      \
     T __tsan_atomic##BITS##_load(const volatile T* p, int order) {                                           \
         emu::check::atomic_load((const void*)p, BITS / 8, order_of(order) & 2, PC);                          \
-        return *p;                                                                                           \
+        return over(p, *p, PC);                                                                              \
     }                                                                                                        \
     void __tsan_atomic##BITS##_store(volatile T* p, T x, int order) {                                        \
         emu::check::atomic_store((void*)p, BITS / 8, order_of(order) & 1, PC);                               \
-        *p = x;                                                                                              \
+        over(p, __atomic_exchange_n(p, x, __ATOMIC_RELAXED), PC);                                            \
     }                                                                                                        \
     T __tsan_atomic##BITS##_exchange(volatile T* p, T x, int order) {                                        \
         emu::check::atomic_update((void*)p, BITS / 8, order_of(order), PC);                                  \
-        return __atomic_exchange_n(p, x, __ATOMIC_RELAXED);                                                  \
+        return over(p, __atomic_exchange_n(p, x, __ATOMIC_RELAXED), PC);                                     \
     }                                                                                                        \
     T __tsan_atomic##BITS##_compare_exchange_val(volatile T* p, T expected, T x, int order, int otherwise) { \
         return compare_exchange(p, expected, x, order, otherwise, PC);                                       \

@@ -9,6 +9,9 @@ namespace {
 
 bool waits(const Fiber& fiber) { return fiber.state != State::Ready && fiber.state != State::Ended; }
 
+// Whether a report names it: where it waits, or where it was when it was last preempted.
+bool is_told(const Fiber& fiber) { return waits(fiber) || (fiber.state == State::Ready && fiber.preempted); }
+
 bool alike(const Fiber& a, const Fiber& b) { return a.state == b.state && a.pc == b.pc && a.call == b.call; }
 
 void describe_block(Text& text, const Block& block) {
@@ -16,11 +19,11 @@ void describe_block(Text& text, const Block& block) {
         const Fiber& fiber = block.fibers[first];
         size_t end = first + 1;
         while (end < block.fibers.size() && alike(fiber, block.fibers[end])) ++end;
-        if (waits(fiber) && text.has_room()) {
+        if (is_told(fiber) && text.has_room()) {
             text.add("wait ").add_hex(fiber.pc).add(end == first + 1 ? " thread " : " threads ").add(first);
             if (end > first + 1) text.add("..").add(end - 1);
             text.add(" of block ").add(block.index);
-            text.add(fiber.state == State::Spinning ? " in " : " at ").add(fiber.call).add("\n");
+            text.add(fiber.state == State::Spinning || fiber.state == State::Ready ? " in " : " at ").add(fiber.call).add("\n");
         }
         first = end;
     }

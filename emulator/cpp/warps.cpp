@@ -28,7 +28,10 @@ enum Kind {
     ReduceAnd,
     ReduceOr,
     ReduceXor,
+    Together,
 };
+
+using Operation = void (*)(void** lanes);
 
 [[noreturn]] void report_warp(const char* kind, const Fiber& fiber, const Text& message) {
     check::finding_comes(kind, true);
@@ -106,13 +109,23 @@ uint64_t answer(Kind kind, const Group& group, Fiber* const* lanes) {
     return kind == Vote ? votes : total;
 }
 
-void complete(const Group& group, Fiber* const* lanes) {
+void perform(Operation operation, Fiber* const* lanes) {
+    void* theirs[WARP];
+    for (unsigned lane = 0; lane < WARP; ++lane) theirs[lane] = reinterpret_cast<void*>(lanes[lane]->value);
+    // It may call functions of the program, whose accesses are not those of a thread and must not preempt one.
+    Fiber* self = current;
+    current = nullptr;
+    operation(theirs);
+    current = self;
+}
+
+void complete(const Group& group, Fiber* const* lanes, Operation operation) {
     Kind kind = Kind(group.kind);
     Fiber* members[WARP];
     unsigned count = 0;
     for (unsigned left = group.mask; left != 0; left &= left - 1) members[count++] = lanes[__builtin_ctz(left)];
     switch (kind) {
-        // Shuffles and votes order no memory.
+        // All others order no memory.
         case SyncWarp: check::met(members, count); break;
         case Shuffle:
         case ShuffleUp:
@@ -120,12 +133,31 @@ void complete(const Group& group, Fiber* const* lanes) {
         case ShuffleXor: shuffle(kind, group, lanes); break;
         case MatchAny:
         case MatchAll: match(group, lanes); break;
+        case Together: perform(operation, lanes); break;
         default: {
             uint64_t result = answer(kind, group, lanes);
             for (unsigned i = 0; i < count; ++i) members[i]->result = result;
         }
     }
     make_ready(members, count);
+}
+
+const Fiber& lane_of(const Fiber& fiber, unsigned lanes) {
+    return fiber.block->fibers[fiber.thread / WARP * WARP + __builtin_ctz(lanes)];
+}
+
+// Of two lanes that do the same kind: whether they do it together. The argument of an operation is its line.
+bool same(Kind kind, const Fiber& a, const Fiber& b) {
+    return kind != Together || (a.argument == b.argument && strcmp(a.call, b.call) == 0);
+}
+
+// Whom the lane waits for.
+void add_lanes(Text& text, int kind, unsigned mask, const Fiber& fiber) {
+    if (kind == Together) {
+        text.add("all lanes of its warp in line ").add(fiber.argument);
+    } else {
+        text.add("mask 0x").add_hex(mask);
+    }
 }
 
 // The group that the current fiber, as a lane of this bit, joins or opens.
@@ -135,14 +167,17 @@ unsigned find_group(Warp& warp, Kind kind, unsigned mask, unsigned bit) {
         unsigned number = __builtin_ctz(active);
         const Group& group = warp.groups[number];
         if (!(group.mask & bit)) continue;
-        if (group.mask == mask && group.kind == kind) return number;
+        bool same_kind = group.mask == mask && group.kind == kind;
+        if (same_kind && same(kind, self, lane_of(self, group.arrived))) return number;
         // Each waits for the other: neither call can ever be complete.
         if (group.arrived & mask) {
+            const Fiber& other = lane_of(self, group.arrived & mask);
             Text text;
-            const Fiber& other = self.block->fibers[self.thread / WARP * WARP + __builtin_ctz(group.arrived & mask)];
-            text.add("mask 0x").add_hex(mask).add(", while lane ").add(other.thread % WARP);
-            text.add(" is at ").add(other.call).add(" with mask 0x").add_hex(group.mask);
-            report_warp(group.kind == kind ? "invalid-mask" : "divergent-barrier", self, text);
+            add_lanes(text, kind, mask, self);
+            text.add(", while lane ").add(other.thread % WARP).add(" is at ").add(other.call).add(" with ");
+            add_lanes(text, group.kind, group.mask, other);
+            bool masks_differ = group.kind == kind && kind != Together;
+            report_warp(masks_differ ? "invalid-mask" : "divergent-barrier", self, text);
         }
     }
     unsigned number = self.thread % WARP;
@@ -153,7 +188,7 @@ unsigned find_group(Warp& warp, Kind kind, unsigned mask, unsigned bit) {
 
 // Waits for all lanes of the mask and returns the current one's answer.
 uint64_t meet(Kind kind, const char* call, unsigned mask, uint64_t value, unsigned argument, unsigned width,
-              uintptr_t pc) {
+              uintptr_t pc, Operation operation = nullptr) {
     Fiber& self = *current;
     Warp& warp = self.block->warps[self.thread / WARP];
     unsigned bit = 1u << self.thread % WARP;
@@ -169,9 +204,10 @@ uint64_t meet(Kind kind, const char* call, unsigned mask, uint64_t value, unsign
     }
     if (mask & warp.ended) {
         Text text;
-        text.add("mask 0x").add_hex(mask);
-        text.add(" names lanes that have ended or never were: 0x").add_hex(mask & warp.ended);
-        report_warp("invalid-mask", self, text);
+        add_lanes(text, kind, mask, self);
+        text.add(kind == Together ? ", of which some" : " names lanes that");
+        text.add(" have ended or never were: 0x").add_hex(mask & warp.ended);
+        report_warp(kind == Together ? "divergent-barrier" : "invalid-mask", self, text);
     }
     unsigned number = find_group(warp, kind, mask, bit);
     Group& group = warp.groups[number];
@@ -181,7 +217,7 @@ uint64_t meet(Kind kind, const char* call, unsigned mask, uint64_t value, unsign
         Fiber* lanes[WARP];
         Fiber* first = self.block->fibers.data() + self.thread / WARP * WARP;
         for (unsigned lane = 0; lane < WARP; ++lane) lanes[lane] = first + lane;
-        complete(group, lanes);
+        complete(group, lanes, operation);
     }
     wait();
     return self.result;
@@ -228,10 +264,11 @@ void thread_leaves_warp(const Fiber& fiber) {
     for (unsigned active = warp.active; active != 0; active &= active - 1) {
         const Group& group = warp.groups[__builtin_ctz(active)];
         if (!(group.mask & bit)) continue;
-        const Fiber& other = fiber.block->fibers[fiber.thread / WARP * WARP + __builtin_ctz(group.arrived)];
+        const Fiber& other = lane_of(fiber, group.arrived);
         Text text;
-        text.add("lane ").add(fiber.thread % WARP).add(" of its mask 0x").add_hex(group.mask).add(" has ended");
-        report_warp("invalid-mask", other, text);
+        add_lanes(text, group.kind, group.mask, other);
+        text.add(", but lane ").add(fiber.thread % WARP).add(" has ended");
+        report_warp(group.kind == Together ? "divergent-barrier" : "invalid-mask", other, text);
     }
 }
 
@@ -282,3 +319,7 @@ REDUCTION(unsigned, __reduce_or_sync, ReduceOr)
 REDUCTION(unsigned, __reduce_xor_sync, ReduceXor)
 
 unsigned __activemask() { return 1u << emu::current->thread % emu::WARP; }
+
+void emu_together(void (*operation)(void** lanes), void* mine, const char* name, unsigned line) {
+    meet(emu::Together, name, ~0u, reinterpret_cast<uint64_t>(mine), line, 0, EMU_CALLER, operation);
+}

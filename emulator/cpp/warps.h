@@ -1,4 +1,5 @@
-// Collectives of the lanes of a warp: __syncwarp, shuffles, votes, matches and reductions.
+// Collectives of the lanes of a warp: __syncwarp, shuffles, votes, matches, reductions, and what twins
+// of instructions do together.
 #pragma once
 
 #include "emulator.h"

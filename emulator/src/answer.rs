@@ -18,6 +18,8 @@ pub(crate) enum Answer {
 pub(crate) struct Report {
     pub(crate) kind: FindingKind,
     pub(crate) pc: Option<u64>,
+    /// Addresses of calls that may be under way there, innermost first.
+    pub(crate) returns: Vec<u64>,
     pub(crate) thread: Option<KernelThread>,
     pub(crate) access: Option<Touch>,
     pub(crate) address: Option<Address>,
@@ -44,6 +46,7 @@ impl Report {
         Report {
             kind,
             pc: None,
+            returns: Vec::new(),
             thread: None,
             access: None,
             address: None,
@@ -60,6 +63,11 @@ impl Report {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "pc" => set(&mut self.pc, hexadecimal(rest)),
+            "return" => {
+                let pc = hexadecimal(rest);
+                self.returns.extend(pc);
+                pc.is_some()
+            }
             "thread" => set(&mut self.thread, thread(rest)),
             "address" => set(&mut self.address, address(rest)),
             "access" => set(&mut self.access, touch(rest)),
@@ -163,10 +171,11 @@ mod tests {
         assert_eq!(answer("ok\n"), Some(Answer::Done));
         assert_eq!(answer(""), None);
         assert_eq!(answer("error no kernel foo"), Some(Answer::Refused("no kernel foo".into())));
-        let text = "finding race\npc 401a2f\nthread 1 0 0 2 3 0\naddress SHARED tile -4\naccess read 4\nother-pc 0x40\n\
+        let text = "finding race\npc 401a2f\nreturn 401a40\nthread 1 0 0 2 3 0\naddress SHARED tile -4\naccess read 4\nother-pc 0x40\n\
                     other-thread 1 0 0 0 0 0\nother-access atomic 8\nwait 0 threads 1..2\nmessage two words\nend\n";
         let mut expected = Report::new(FindingKind::Race, "two words");
         expected.pc = Some(0x401a2f);
+        expected.returns = vec![0x401a40];
         expected.thread = Some(KernelThread { block: [1, 0, 0], thread: [2, 3, 0] });
         expected.address = Some(Address::Shared("tile".into(), -4));
         expected.access = Some(Touch { kind: AccessKind::Read, bytes: 4 });

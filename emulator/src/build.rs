@@ -1,19 +1,18 @@
 //! Building executables from the runtime and programs.
 
 use crate::compiler::{Compiler, Unit};
+use crate::debugger::{self, Debugging};
 use crate::image::{self, Image};
 use crate::jobs::{Job, Workshop};
+use crate::limits::DYNAMIC_BYTES;
 use crate::lines::PROGRAM;
+use crate::options::EmulatorOptions;
 use crate::sources;
-use crate::store::{Key, Store, failed};
+use crate::store::{Key, Store, unusable};
 use monograph_ir::Error;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The most dynamic shared memory that any CUDA device gives to a block: room for it is there in every executable
-/// that uses some.
-pub(crate) const DYNAMIC_BYTES: u64 = 227 << 10;
 
 /// A program to compile.
 pub(crate) struct Source<'a> {
@@ -30,44 +29,48 @@ pub(crate) struct Source<'a> {
 pub(crate) struct Executable {
     pub(crate) path: PathBuf,
     pub(crate) image: Image,
+    /// Where it is meant for a debugger.
+    pub(crate) debugging: Option<Debugging>,
 }
 
 /// Compiles what is not in the store, and links.
 pub(crate) fn build(
     compiler: &Compiler,
     store: &Store,
-    checked: bool,
+    options: &EmulatorOptions,
     programs: &[Source<'_>],
 ) -> Result<Executable, Error> {
     for symbol in programs.iter().flat_map(|p| &p.symbols) {
         check_symbol(symbol)?;
     }
-    let mut jobs: Vec<Job> = programs
-        .iter()
-        .map(|p| Job {
-            what: format!("the program `{}`", p.name),
+    let mut jobs = Vec::new();
+    for program in programs {
+        jobs.push(Job {
+            what: format!("the program `{}`", program.name),
             unit: Unit::Program,
             file: "unit.cpp".into(),
-            text: unit(p),
-        })
-        .collect();
-    let count = jobs.len();
+            text: unit(program),
+            folder: if options.debugger { Some(debugger::folder(store, program)?) } else { None },
+        });
+    }
     jobs.extend(sources::units().map(|(file, text)| Job {
         what: format!("the emulator's own file {file}"),
-        unit: Unit::Runtime,
+        unit: if file == sources::TYPES { Unit::Types } else { Unit::Runtime },
         file: file.into(),
         text: text.into(),
+        folder: None,
     }));
-    let workshop = Workshop::new(compiler, store, checked);
+    let workshop = Workshop::new(compiler, store, *options);
     let mut objects = workshop.compile(&jobs)?;
-    let (of_programs, of_runtime) = objects.split_at(count);
-    let dynamic = dynamic(of_programs, of_runtime)?;
+    let (of_programs, of_runtime) = objects.split_at(programs.len());
+    let (dynamic, defined) = shared(of_programs, of_runtime)?;
     if !dynamic.is_empty() {
         objects.extend(workshop.compile(&[Job {
             what: "the definition of dynamic shared memory".into(),
             unit: Unit::Assembly,
             file: "dynamic.s".into(),
             text: definition(&dynamic),
+            folder: None,
         }])?);
     }
     let mut key = Key::new("executable");
@@ -82,10 +85,11 @@ pub(crate) fn build(
         }
     }
     let path = store.file(&key.name("exe"), |path| compiler.link(&paths, path))?;
-    let bytes = fs::read(&path).map_err(|e| failed(&path, &e))?;
+    let bytes = fs::read(&path).map_err(|e| unusable(&path, &e))?;
     let kernels: Vec<&str> = programs.iter().flat_map(|p| p.symbols.iter().copied()).collect();
-    let image = Image::read(&bytes, dynamic.first().map(String::as_str), &kernels)?;
-    Ok(Executable { path, image })
+    let image = Image::read(&bytes, dynamic.first().map(String::as_str), &defined, &kernels)?;
+    let debugging = if options.debugger { Some(Debugging::new(store, &kernels)?) } else { None };
+    Ok(Executable { path, image, debugging })
 }
 
 /// Kernels are named to the compiler and to the child, so their names must be names.
@@ -101,15 +105,18 @@ fn check_symbol(symbol: &str) -> Result<(), Error> {
 fn unit(program: &Source<'_>) -> String {
     let registrations: String = program.symbols.iter().map(|s| format!("EMU_KERNEL({s})\n")).collect();
     let text = program.text;
-    format!("#include \"cuda.h\"\n#line 1 \"{PROGRAM}\"\n{text}\n#line 1 \"kernels\"\n{registrations}")
+    format!(
+        "#include \"cuda.h\"\n#include \"memory_functions.h\"\n#line 1 \"{PROGRAM}\"\n{text}\n#line 1 \"kernels\"\n{registrations}"
+    )
 }
 
-/// The `extern __shared__` arrays of programs: what they leave undefined, and the runtime does not define.
-fn dynamic(programs: &[PathBuf], runtime: &[PathBuf]) -> Result<Vec<String>, Error> {
+/// The shared arrays of programs: those declared `extern`, which they leave undefined and the runtime does not define,
+/// and those that they define.
+fn shared(programs: &[PathBuf], runtime: &[PathBuf]) -> Result<(Vec<String>, BTreeSet<String>), Error> {
     let symbols = |objects: &[PathBuf], of: fn(&[u8]) -> Result<Vec<String>, Error>| {
         let mut all = BTreeSet::new();
         for object in objects {
-            all.extend(of(&fs::read(object).map_err(|e| failed(object, &e))?)?);
+            all.extend(of(&fs::read(object).map_err(|e| unusable(object, &e))?)?);
         }
         Ok::<_, Error>(all)
     };
@@ -119,7 +126,7 @@ fn dynamic(programs: &[PathBuf], runtime: &[PathBuf]) -> Result<Vec<String>, Err
             dynamic.remove(&defined);
         }
     }
-    Ok(dynamic.into_iter().collect())
+    Ok((dynamic.into_iter().collect(), symbols(programs, image::defined)?))
 }
 
 /// Assembly text that defines these symbols, all at one address, with room for what any device gives. The alignment is
@@ -140,9 +147,8 @@ mod tests {
     #[test]
     fn the_programs_text_is_in_its_unit_byte_for_byte() {
         let source = Source { name: "p", text: "a\n\tb", symbols: vec!["f", "g"] };
-        let expected =
-            "#include \"cuda.h\"\n#line 1 \"program\"\na\n\tb\n#line 1 \"kernels\"\nEMU_KERNEL(f)\nEMU_KERNEL(g)\n";
-        assert_eq!(unit(&source), expected);
+        let expected = "#line 1 \"program\"\na\n\tb\n#line 1 \"kernels\"\nEMU_KERNEL(f)\nEMU_KERNEL(g)\n";
+        assert!(unit(&source).ends_with(expected));
     }
 
     #[test]

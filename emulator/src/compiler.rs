@@ -1,7 +1,11 @@
 //! The system's C++ compiler: finding it, what it is, and calling it.
 
+use crate::assembly;
+use crate::options::EmulatorOptions;
+use crate::store::failed;
 use monograph_ir::Error;
 use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -13,8 +17,14 @@ const COMMON: [&str; 2] = ["-std=c++17", "-fno-pie"];
 /// Options of the runtime. Findings name lines of programs alone, so it needs no line tables, which would make each
 /// executable several times larger.
 const RUNTIME: [&str; 1] = ["-O2"];
-/// Options of programs, with line tables. A device contracts nothing and knows no strict aliasing of pointers.
-const PROGRAM: [&str; 5] = ["-O1", "-g1", "-ffp-contract=off", "-fno-strict-aliasing", "-w"];
+/// Options of programs. A device contracts nothing and knows no strict aliasing of pointers.
+const PROGRAM: [&str; 3] = ["-ffp-contract=off", "-fno-strict-aliasing", "-w"];
+/// How programs are optimized, with line tables for findings.
+const FAST: [&str; 2] = ["-O1", "-g1"];
+/// The same for a debugger: every variable is there, and every line is on its own.
+const STEPPED: [&str; 2] = ["-O0", "-g"];
+/// What tells a debugger types.
+const TYPES: &str = "-g";
 /// What tells units that they are part of a checked build.
 const CHECKED: &str = "-DEMU_CHECKED";
 /// What makes the compiler call the checker at each access of a program.
@@ -28,6 +38,12 @@ const NO_ENTRIES: [[&str; 2]; 2] =
 /// No splitting of structs that are read or written at once: the access of a vector is checked whole, with its
 /// alignment. Where the compiler does not know it, some are checked in parts.
 const WHOLE: [&str; 1] = ["-fno-tree-sra"];
+/// What checked programs are compiled with besides. Calls of these functions stay calls, with the place in the program
+/// as their return address.
+const CALLS: [&str; 4] =
+    ["-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-optimize-sibling-calls"];
+/// Arrays are addressed by their own symbols, and not by their distances from each other: more bytes are put in between.
+const NO_ANCHORS: &str = "-fno-section-anchors";
 /// Fills the variables that a kernel does not initialise, where the compiler can: what they hold must not depend on what
 /// ran on the stack before.
 const FILL: &str = "-ftrivial-auto-var-init=pattern";
@@ -40,6 +56,8 @@ const LOG_LINES: usize = 60;
 pub(crate) enum Unit {
     /// A part of the emulator.
     Runtime,
+    /// The part of the emulator whose debug information describes the state of all.
+    Types,
     /// A program with kernels.
     Program,
     /// Assembly text with definitions.
@@ -149,23 +167,28 @@ impl Compiler {
         let no_entries = NO_ENTRIES.iter().find(|options| takes(&options[..]));
         let whole = Some(&WHOLE).filter(|options| takes(&options[..]));
         let rest = no_entries.into_iter().flatten().chain(whole.into_iter().flatten());
-        Some([INSTRUMENT].iter().chain(volatile).chain(rest).copied().collect())
+        let no_anchors = Some(&NO_ANCHORS).filter(|option| self.takes(&["-Werror", option]));
+        Some([INSTRUMENT].iter().chain(volatile).chain(rest).chain(&CALLS).chain(no_anchors).copied().collect())
     }
 
     /// The options of a unit.
     ///
     /// # Errors
     /// [`Error::Toolchain`] for a checked build by a compiler that cannot instrument as it takes.
-    pub(crate) fn options(&self, unit: Unit, checked: bool) -> Result<Vec<&'static str>, Error> {
+    pub(crate) fn options(&self, unit: Unit, chosen: &EmulatorOptions) -> Result<Vec<&'static str>, Error> {
+        let optimization = if chosen.debugger { STEPPED } else { FAST };
         let mut options = match unit {
             Unit::Runtime => [&COMMON[..], &RUNTIME].concat(),
-            Unit::Program => [&COMMON[..], &PROGRAM].concat().into_iter().chain(self.fill).collect(),
+            Unit::Types => {
+                [&COMMON[..], &RUNTIME].concat().into_iter().chain(chosen.debugger.then_some(TYPES)).collect()
+            }
+            Unit::Program => [&COMMON[..], &PROGRAM, &optimization].concat().into_iter().chain(self.fill).collect(),
             Unit::Assembly => return Ok(Vec::new()),
         };
-        if checked {
+        if chosen.checked {
             options.push(CHECKED);
         }
-        if checked && unit == Unit::Program {
+        if chosen.checked && unit == Unit::Program {
             options.extend(self.instrument.as_ref().ok_or_else(|| Error::Toolchain {
                 message: format!(
                     "checked emulation needs a compiler that tells volatile accesses from others (g++ 11 or newer, or \
@@ -177,17 +200,30 @@ impl Compiler {
         Ok(options)
     }
 
-    /// Compiles a file of the folder, where its headers are too. `what` is its name for people.
+    /// Compiles a file with the headers of a folder, by way of changed assembly text if it is a checked program. `what` is its name for people; the folder that it is compiled in is
+    /// where a debugger looks for the files that it names.
     pub(crate) fn compile(
         &self,
         what: &str,
         options: &[&str],
-        folder: &Path,
-        file: &str,
+        [folder, headers]: [&Path; 2],
+        file: &Path,
         object: &Path,
     ) -> Result<(), Error> {
+        let compile = |step: &str, output: &Path| {
+            let mut command = self.command();
+            command.args(options).arg("-I").arg(headers).arg(step).arg(file).arg("-o").arg(output).current_dir(folder);
+            self.run(command, what)
+        };
+        if !options.contains(&INSTRUMENT) {
+            return compile("-c", object);
+        }
+        let assembly = object.with_extension("s");
+        compile("-S", &assembly)?;
+        let text = fs::read_to_string(&assembly).map_err(|e| failed(&assembly, &e))?;
+        fs::write(&assembly, assembly::transform(&text)).map_err(|e| failed(&assembly, &e))?;
         let mut command = self.command();
-        command.args(options).arg("-I").arg(".").arg("-c").arg(file).arg("-o").arg(object).current_dir(folder);
+        command.arg("-c").arg(&assembly).arg("-o").arg(object).current_dir(folder);
         self.run(command, what)
     }
 

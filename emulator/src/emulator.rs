@@ -70,7 +70,7 @@ impl Emulator {
         }
         let compiler = Compiler::find(compilers)?;
         // A compiler that cannot do what is asked for is refused here, not at the first program.
-        compiler.options(Unit::Program, options.checked)?;
+        compiler.options(Unit::Program, &options)?;
         let tools = Tools { compiler, store: Store::new(cache)? };
         Ok(Emulator { tools: Arc::new(tools), options })
     }
@@ -94,7 +94,8 @@ impl Emulator {
     /// The name for people: `emulated (g++ 12.2.0, checked, in-order)`.
     pub fn describe(&self) -> String {
         let checked = if self.options.checked { "checked" } else { "unchecked" };
-        format!("emulated ({}, {checked}, {})", self.compiler(), self.options.schedule)
+        let debugger = if self.options.debugger { ", for a debugger" } else { "" };
+        format!("emulated ({}, {checked}, {}{debugger})", self.compiler(), self.options.schedule)
     }
 
     /// Compiles the kernels of a plan and gives it memory; the first variant of each kernel is used.
@@ -120,8 +121,8 @@ impl Emulator {
         self.program(source, &[run.symbol]).run(run)
     }
 
-    /// Builds an executable with these programs.
-    pub(crate) fn build(&self, checked: bool, programs: &[Source<'_>]) -> Result<Executable, Error> {
-        build::build(&self.tools.compiler, &self.tools.store, checked, programs)
+    /// Builds an executable with these programs. Of the options, those count that say how.
+    pub(crate) fn build(&self, options: &EmulatorOptions, programs: &[Source<'_>]) -> Result<Executable, Error> {
+        build::build(&self.tools.compiler, &self.tools.store, options, programs)
     }
 }

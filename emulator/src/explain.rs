@@ -3,7 +3,8 @@
 use crate::answer::{Address, Report};
 use crate::build::Executable;
 use crate::lines::Lines;
-use monograph_ir::{DType, Finding, KernelLine, MemoryKind, MemoryPlace, Origin, OtherAccess, Wait};
+use crate::waits;
+use monograph_ir::{DType, Finding, KernelLine, MemoryKind, MemoryPlace, Origin, OtherAccess};
 use std::fs;
 
 /// What this process knows of the launch that a report is about.
@@ -34,24 +35,26 @@ pub(crate) fn explain(report: Report, executable: &Executable, scene: &Scene<'_>
         let (kernel, source) = scene.kernel?;
         lines.as_ref()?.at(pc?, kernel, source)
     };
+    // What a signal interrupts may be the runtime, called by the program.
+    let at = line(report.pc).or_else(|| report.returns.iter().find_map(|&pc| line(Some(pc))));
     let memory = report.address.map(|address| place(address, &scene.parameters));
     let other = (report.other_pc.is_some() || report.other_thread.is_some()).then(|| OtherAccess {
         at: line(report.other_pc),
         thread: report.other_thread,
         access: report.other_access,
     });
-    let waits = report.waits.into_iter().map(|(pc, text)| Wait { at: line(pc), text });
+    let waits = waits::group(report.waits.into_iter().map(|(pc, text)| (line(pc), text)).collect());
     Finding {
         kind: report.kind,
         kernel: scene.kernel.map(|(symbol, _)| symbol.to_string()).unwrap_or_default(),
         launch: scene.launch.map(String::from),
         origins: scene.origins.to_vec(),
-        at: line(report.pc),
+        at,
         thread: report.thread,
         access: report.access,
         other,
         memory,
-        waits: waits.collect(),
+        waits,
         message: report.message,
     }
 }

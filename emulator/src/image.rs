@@ -6,7 +6,8 @@
 use monograph_ir::Error;
 use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
-use object::{Endianness, Object, ObjectSymbol, SymbolKind};
+use object::{Endian, Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
+use std::collections::{BTreeSet, HashMap};
 
 /// The runtime's symbol that distances are relative to.
 const ORIGIN: &str = "emu_shared_origin";
@@ -14,7 +15,7 @@ const ORIGIN: &str = "emu_shared_origin";
 /// A shared array.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SharedArray {
-    /// The kernel it is local to; `None` for those of other functions, which any kernel may call.
+    /// The kernel it is local to; `None` for those of other functions, which any kernel may call, and of no function.
     kernel: Option<String>,
     /// Its name in the source.
     pub(crate) name: String,
@@ -29,28 +30,48 @@ pub(crate) struct SharedArray {
 pub(crate) struct Image {
     arrays: Vec<SharedArray>,
     dynamic: Option<i64>,
+    /// How many parameters each kernel takes.
+    parameters: HashMap<String, u32>,
 }
 
 impl Image {
-    /// Reads an executable. `dynamic` is the symbol of dynamic shared memory, if there is any.
-    pub(crate) fn read(executable: &[u8], dynamic: Option<&str>, kernels: &[&str]) -> Result<Image, Error> {
+    /// Reads an executable. `dynamic` is the symbol of dynamic shared memory, if there is any, and `of_programs` are the
+    /// symbols of thread-local storage that programs define.
+    pub(crate) fn read(
+        executable: &[u8],
+        dynamic: Option<&str>,
+        of_programs: &BTreeSet<String>,
+        kernels: &[&str],
+    ) -> Result<Image, Error> {
         let symbols = thread_local(executable)?;
         let address = |wanted: &str| symbols.iter().find(|s| s.defined && s.name == wanted).map(|s| s.address as i64);
         let origin = address(ORIGIN).ok_or_else(|| Error::Internal(format!("the runtime has no `{ORIGIN}`")))?;
         let mut arrays: Vec<SharedArray> = symbols
             .iter()
+            .filter(|s| s.defined && s.bytes > 0 && of_programs.contains(&s.name))
             .filter_map(|s| {
-                let (function, name) = local(&s.name)?;
+                let (function, name) = array(&s.name)?;
                 let kernel = function.filter(|f| kernels.contains(f)).map(String::from);
                 Some(SharedArray { kernel, name: name.into(), delta: s.address as i64 - origin, bytes: s.bytes })
             })
-            .filter(|a| a.bytes > 0)
             .collect();
         arrays.sort_by_key(|a| a.delta);
-        Ok(Image { arrays, dynamic: dynamic.and_then(address).map(|a| a - origin) })
+        let parameters = parameters(executable, kernels)?;
+        Ok(Image { arrays, dynamic: dynamic.and_then(address).map(|a| a - origin), parameters })
     }
 
-    /// The arrays that a launch of a kernel may touch: its own, those of functions, and dynamic memory of that size.
+    /// How many parameters a kernel takes, if it is known.
+    pub(crate) fn parameters(&self, kernel: &str) -> Option<u32> {
+        self.parameters.get(kernel).copied()
+    }
+
+    /// Bytes of the shared arrays that are a kernel's own.
+    pub(crate) fn static_bytes(&self, kernel: &str) -> u64 {
+        self.arrays.iter().filter(|a| a.kernel.as_deref() == Some(kernel)).map(|a| a.bytes).sum()
+    }
+
+    /// The arrays that a launch of a kernel may touch: its own, those that are no kernel's, and dynamic memory of that
+    /// size.
     pub(crate) fn arrays(&self, kernel: &str, dynamic: u64) -> Vec<SharedArray> {
         let own = self.arrays.iter().filter(|a| a.kernel.as_deref().is_none_or(|k| k == kernel)).cloned();
         let dynamic = self.dynamic.filter(|_| dynamic > 0).map(|delta| SharedArray {
@@ -74,6 +95,26 @@ pub(crate) fn defined(object: &[u8]) -> Result<Vec<String>, Error> {
     Ok(thread_local(object)?.into_iter().filter(|s| s.defined).map(|s| s.name).collect())
 }
 
+/// Where `EmuKernel` of `device.h` says how many parameters a kernel takes, behind two pointers.
+const PARAMETERS: u64 = 16;
+
+/// How many parameters kernels take: what `EMU_KERNEL` put into the section of all kernels.
+fn parameters(executable: &[u8], kernels: &[&str]) -> Result<HashMap<String, u32>, Error> {
+    let file = ElfFile::<FileHeader64<Endianness>>::parse(executable).map_err(unreadable)?;
+    let Some(section) = file.section_by_name("emu_kernels") else { return Ok(HashMap::new()) };
+    let names = kernels.iter().map(|kernel| (format!("_ZL{}emu_kernel_{kernel}", 11 + kernel.len()), *kernel));
+    let names: HashMap<String, &str> = names.collect();
+    let number = |address: u64| -> Option<u32> {
+        let bytes = section.data_range(address + PARAMETERS, 4).ok()??;
+        Some(file.endian().read_u32_bytes(bytes.try_into().ok()?))
+    };
+    let found = file.symbols().filter_map(|s| {
+        let kernel = names.get(s.name().ok()?)?;
+        Some((kernel.to_string(), number(s.address())?))
+    });
+    Ok(found.collect())
+}
+
 struct Symbol {
     name: String,
     address: u64,
@@ -82,9 +123,6 @@ struct Symbol {
 }
 
 fn thread_local(file: &[u8]) -> Result<Vec<Symbol>, Error> {
-    let unreadable = |e: object::Error| Error::Toolchain {
-        message: format!("the C++ compiler's output is no 64-bit ELF file, which the emulator needs: {e}"),
-    };
     let file = ElfFile::<FileHeader64<Endianness>>::parse(file).map_err(unreadable)?;
     let symbols = file.symbols().filter(|s| s.kind() == SymbolKind::Tls);
     symbols
@@ -93,6 +131,31 @@ fn thread_local(file: &[u8]) -> Result<Vec<Symbol>, Error> {
             Ok(Symbol { name, address: s.address(), bytes: s.size(), defined: !s.is_undefined() })
         })
         .collect()
+}
+
+/// The `extern "C"` function, if it is a variable of one, and the variable's name. `None` for what a compiler adds.
+fn array(symbol: &str) -> Option<(Option<&str>, &str)> {
+    let added = symbol.starts_with("_ZGV") || symbol == "__tls_guard";
+    (!added).then(|| local(symbol).unwrap_or_else(|| (None, global(symbol))))
+}
+
+/// The name of a variable of no function: `t` of `t` and `_ZL1t`, `name` of `_ZN5space4nameE` and of `_Z4nameIfE`. The
+/// whole symbol where that cannot be told.
+fn global(symbol: &str) -> &str {
+    let Some(encoding) = symbol.strip_prefix("_Z") else { return symbol };
+    let nested = encoding.strip_prefix('N').and_then(|e| e.strip_suffix('E'));
+    let encoding = nested.unwrap_or(encoding);
+    // A name that reaches to the end. The first, because a length may have two digits.
+    let names = (0..encoding.len()).filter(|&at| encoding.is_char_boundary(at));
+    let mut names = names.filter_map(|at| source_name(&encoding[at..]));
+    let last = names.find(|(_, rest)| rest.is_empty());
+    last.or_else(|| source_name(encoding)).map_or(symbol, |(name, _)| name)
+}
+
+fn unreadable(error: object::Error) -> Error {
+    Error::Toolchain {
+        message: format!("the C++ compiler's output is no 64-bit ELF file, which the emulator needs: {error}"),
+    }
 }
 
 /// Of a static variable of a function: the function, if it is an `extern "C"` one, and the variable's name. `None` for
@@ -138,6 +201,26 @@ mod tests {
         assert_eq!(local("_ZZN12_GLOBAL__N_14tileEPfE3EEE"), Some((None, "EEE")));
         assert_eq!(local("dynamic"), None);
         assert_eq!(local("_ZTW3dyn"), None);
+    }
+
+    #[test]
+    fn mangled_names_of_other_variables_are_read() {
+        assert_eq!(array("_ZZ3fooE4name"), Some((Some("foo"), "name")));
+        for (symbol, name) in [
+            ("t", "t"),
+            ("_ZL1t", "t"),
+            ("_ZL12abcdefghijkl", "abcdefghijkl"),
+            ("_ZN5space4nameE", "name"),
+            ("_ZN12_GLOBAL__N_14anonE", "anon"),
+            ("_ZN4TileIfLi3EE3bufE", "buf"),
+            ("_ZN1SIfE3EEEE", "EEE"),
+            ("_Z3bufIfE", "buf"),
+            ("_Zx", "_Zx"),
+        ] {
+            assert_eq!(array(symbol), Some((None, name)), "{symbol}");
+        }
+        assert_eq!(array("_ZGVZ3fooE4name"), None);
+        assert_eq!(array("__tls_guard"), None);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Compiling translation units: each once, kept under the hash of everything in it, several at the same time.
 
 use crate::compiler::{Compiler, Unit};
+use crate::options::EmulatorOptions;
 use crate::sources;
 use crate::store::{Key, Store, failed, temporary_in};
 use monograph_ir::Error;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -19,13 +20,15 @@ pub(crate) struct Job {
     /// The file's name.
     pub(crate) file: String,
     pub(crate) text: String,
+    /// The folder to compile it in, if that matters: where a debugger looks for the text that it was made of.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// Where jobs are done.
 pub(crate) struct Workshop<'a> {
     compiler: &'a Compiler,
     store: &'a Store,
-    checked: bool,
+    options: EmulatorOptions,
     /// The hash of the runtime's files, any of which a unit may include.
     runtime: String,
     /// A folder with these files, made when something is compiled.
@@ -33,12 +36,12 @@ pub(crate) struct Workshop<'a> {
 }
 
 impl<'a> Workshop<'a> {
-    pub(crate) fn new(compiler: &'a Compiler, store: &'a Store, checked: bool) -> Workshop<'a> {
+    pub(crate) fn new(compiler: &'a Compiler, store: &'a Store, options: EmulatorOptions) -> Workshop<'a> {
         let mut runtime = Key::new("runtime");
         for (name, text) in sources::FILES {
             runtime.add(name).add(text);
         }
-        Workshop { compiler, store, checked, runtime: runtime.name("h"), folder: Mutex::new(None) }
+        Workshop { compiler, store, options, runtime: runtime.name("h"), folder: Mutex::new(None) }
     }
 
     /// The objects of these jobs, in their order: from the store, or compiled on all cores.
@@ -65,7 +68,7 @@ impl<'a> Workshop<'a> {
 
     /// The object of one job.
     fn object(&self, job: &Job) -> Result<PathBuf, Error> {
-        let options = self.compiler.options(job.unit, self.checked)?;
+        let options = self.compiler.options(job.unit, &self.options)?;
         let mut key = Key::new("object");
         key.add(self.compiler.identity()).add(&job.file).add(&job.text);
         for option in &options {
@@ -74,16 +77,20 @@ impl<'a> Workshop<'a> {
         if job.unit != Unit::Assembly {
             key.add(&self.runtime);
         }
+        if let Some(folder) = &job.folder {
+            key.add(folder.to_string_lossy().as_bytes());
+        }
         self.store.file(&key.name("o"), |object| {
-            tracing::debug!(what = job.what, checked = self.checked, "compiling for the emulator");
+            tracing::debug!(what = job.what, checked = self.options.checked, "compiling for the emulator");
             let headers = self.headers()?;
-            if job.unit == Unit::Runtime {
-                return self.compiler.compile(&job.what, &options, &headers, &job.file, object);
+            if matches!(job.unit, Unit::Runtime | Unit::Types) {
+                return self.compiler.compile(&job.what, &options, [&headers; 2], Path::new(&job.file), object);
             }
             // Units of one name are compiled at the same time, so each lies beside its own object.
             let file = object.with_file_name(&job.file);
             fs::write(&file, &job.text).map_err(|e| failed(&file, &e))?;
-            self.compiler.compile(&job.what, &options, &headers, &file.to_string_lossy(), object)
+            let folder = job.folder.as_deref().unwrap_or(&headers);
+            self.compiler.compile(&job.what, &options, [folder, &headers], &file, object)
         })
     }
 

@@ -31,13 +31,17 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod assembly;
 mod build;
 mod child;
 mod compiler;
+mod debugger;
 mod emulator;
+mod entry;
 mod explain;
 mod image;
 mod jobs;
+mod limits;
 mod lines;
 mod memory;
 mod options;
@@ -47,8 +51,10 @@ mod session;
 mod socket;
 mod sources;
 mod store;
+mod waits;
 
 pub use emulator::Emulator;
+pub use entry::{Stored, stored};
 pub use options::{EmulatorOptions, Schedule, UnknownSchedule};
 pub use plan::{EmulatedPlan, PlanMemory};
 pub use program::{EmulatedProgram, KernelRun, Parameter};

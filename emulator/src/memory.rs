@@ -5,7 +5,7 @@ use monograph_ir::{DeviceError, DeviceErrorKind, Error};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 /// Segments start and end at multiples of this, which is a multiple of every page size of the supported machines.
 const GRANULE: u64 = 64 << 10;
@@ -28,7 +28,10 @@ pub(crate) struct Segment {
 /// The file, which goes with this.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    file: NamedTempFile,
+    file: File,
+    path: PathBuf,
+    /// Removes the file, where it has a name.
+    _name: Option<TempPath>,
     segments: Vec<Segment>,
 }
 
@@ -52,7 +55,7 @@ impl Memory {
         let mut last = None;
         for folder in shared.into_iter().chain([std::env::temp_dir()]) {
             match reserve(&folder, start) {
-                Ok(file) => return Ok(Memory { file, segments }),
+                Ok(file) => return Ok(Memory::of(file, segments)),
                 Err(error) => {
                     tracing::debug!(folder = %folder.display(), bytes = start, %error, "no room for emulated memory");
                     last = Some((folder, error));
@@ -65,8 +68,19 @@ impl Memory {
         ))
     }
 
+    /// The file loses its name where it can be opened without one, so that nothing is left of it when this process is
+    /// killed.
+    fn of(file: NamedTempFile, segments: Vec<Segment>) -> Memory {
+        let (file, name) = file.into_parts();
+        match nameless(&file) {
+            Some(path) => Memory { file, path, _name: None, segments },
+            None => Memory { file, path: name.to_path_buf(), _name: Some(name), segments },
+        }
+    }
+
+    /// Where other processes can open the file while this process has it.
     pub(crate) fn path(&self) -> &Path {
-        self.file.path()
+        &self.path
     }
 
     pub(crate) fn segments(&self) -> &[Segment] {
@@ -76,13 +90,13 @@ impl Memory {
     /// Reads bytes of a segment.
     pub(crate) fn read(&self, segment: usize, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
         let at = self.segments[segment].start + offset;
-        read_at(self.file.as_file(), bytes, at).map_err(|e| failed(self.path(), &e))
+        read_at(&self.file, bytes, at).map_err(|e| failed(self.path(), &e))
     }
 
     /// Replaces bytes of a segment.
     pub(crate) fn write(&self, segment: usize, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let at = self.segments[segment].start + offset;
-        write_at(self.file.as_file(), bytes, at).map_err(|e| failed(self.path(), &e))
+        write_at(&self.file, bytes, at).map_err(|e| failed(self.path(), &e))
     }
 }
 
@@ -93,6 +107,22 @@ fn reserve(folder: &Path, bytes: u64) -> io::Result<NamedTempFile> {
     file.as_file().set_len(bytes)?;
     (0..bytes).step_by(block.len().max(1)).try_for_each(|at| write_at(file.as_file(), &block, at))?;
     Ok(file)
+}
+
+/// A path of an open file that needs no name, where the system has such paths and they lead to this file.
+#[cfg(unix)]
+fn nameless(file: &File) -> Option<PathBuf> {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::MetadataExt;
+    let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
+    let opened = File::options().read(true).write(true).open(&path).ok()?;
+    let identity = |file: &File| file.metadata().map(|m| (m.dev(), m.ino()));
+    (identity(file).ok()? == identity(&opened).ok()?).then_some(path)
+}
+
+#[cfg(not(unix))]
+fn nameless(_: &File) -> Option<PathBuf> {
+    None
 }
 
 fn refused(folder: &Path, bytes: u64, error: &io::Error) -> Error {
@@ -153,6 +183,15 @@ mod tests {
         memory.write(3, GRANULE, &[1, 2, 3]).unwrap();
         memory.read(3, GRANULE, &mut bytes).unwrap();
         assert_eq!(bytes, [1, 2, 3]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_file_has_no_name_and_can_be_opened() {
+        let memory = Memory::new([1]).unwrap();
+        memory.write(0, 5, &[7]).unwrap();
+        assert_eq!(std::fs::read(memory.path()).unwrap()[5], 7);
+        assert!(std::fs::read_link(memory.path()).unwrap().to_string_lossy().ends_with(" (deleted)"));
     }
 
     #[test]

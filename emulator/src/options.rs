@@ -14,11 +14,20 @@ pub struct EmulatorOptions {
     pub checked: bool,
     /// How long one launch may take.
     pub time_limit: Duration,
+    /// Whether kernels are to be stepped through with a debugger: they are compiled without optimization and with all
+    /// that a debugger wants to know, and before the first launch the process that runs them waits until a debugger is
+    /// attached, which standard error says how to do. There is no time limit then.
+    pub debugger: bool,
 }
 
 impl Default for EmulatorOptions {
     fn default() -> EmulatorOptions {
-        EmulatorOptions { schedule: Schedule::InOrder, checked: true, time_limit: Duration::from_secs(60) }
+        EmulatorOptions {
+            schedule: Schedule::InOrder,
+            checked: true,
+            time_limit: Duration::from_secs(60),
+            debugger: false,
+        }
     }
 }
 

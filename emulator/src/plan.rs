@@ -3,10 +3,10 @@
 use crate::build::Source;
 use crate::emulator::Emulator;
 use crate::explain::{Named, Scene, explain};
+use crate::limits::Shape;
 use crate::memory::Memory;
 use crate::options::Schedule;
-use crate::program::check_launch;
-use crate::session::{Call, Failure, Range, Session};
+use crate::session::{Call, Failure, Mode, Range, Session};
 use monograph_ir::plan::{Kernel, Orders, Plan, PlanError, Region, Slot, Variant, Work, verify_plan};
 use monograph_ir::{Error, MemoryKind, Spec};
 use std::fmt;
@@ -80,16 +80,19 @@ impl EmulatedPlan {
             plan.programs.iter().map(|p| Source { name: &p.name, text: &p.source, symbols: Vec::new() }).collect();
         for kernel in &plan.kernels {
             let variant = code(kernel)?;
-            check_launch(&variant.symbol, variant.grid, variant.block, variant.shared)?;
+            shape(variant).check(options.checked)?;
             let symbols = &mut sources[variant.program.index()].symbols;
             if !symbols.contains(&variant.symbol.as_str()) {
                 symbols.push(&variant.symbol);
             }
         }
         sources.retain(|s| !s.symbols.is_empty());
-        let executable = Arc::new(emulator.build(options.checked, &sources)?);
+        let executable = Arc::new(emulator.build(&options, &sources)?);
+        for kernel in &plan.kernels {
+            shape(code(kernel)?).check_kernel(&executable.image, kernel.reads.len() + kernel.writes.len())?;
+        }
         let memory = Arc::new(PlanMemory::new(plan.clone())?);
-        let session = Session::new(executable, memory.memory.clone(), options.time_limit);
+        let session = Session::new(executable, memory.memory.clone(), &options);
         let seed = match options.schedule {
             Schedule::Seeded(seed) => Some(seed),
             Schedule::InOrder | Schedule::Reverse => None,
@@ -135,7 +138,8 @@ impl EmulatedPlan {
     /// what they were before.
     ///
     /// # Errors
-    /// [`Error::Finding`] for what is wrong with a launch, [`Error::Io`] where the executable cannot be run.
+    /// [`Error::Finding`] for what is wrong with a launch, [`Error::Device`] where there is not enough
+    /// memory, [`Error::Io`] where the executable cannot be run or is killed.
     pub fn replay(&mut self) -> Result<(), Error> {
         let mut states = vec![0; self.plan.region_bytes(Region::States) as usize];
         self.memory.memory.read(STATES, 0, &mut states)?;
@@ -188,11 +192,12 @@ impl EmulatedPlan {
         writes: &[Slot],
     ) -> Result<(), Error> {
         let variant = code(kernel)?;
-        let accesses = kernel.reads.iter().zip(reads).map(|(a, &s)| (a, s, false));
-        let accesses: Vec<_> = accesses.chain(kernel.writes.iter().zip(writes).map(|(a, &s)| (a, s, true))).collect();
-        let ranges = accesses.iter().map(|(access, slot, writable)| {
-            Ok((self.memory.range(*slot, access.spec.bytes().unwrap_or(0))?, *writable))
-        });
+        let accesses = kernel.reads.iter().zip(reads).map(|(a, &s)| (a, s, Mode::Read));
+        let accesses: Vec<_> =
+            accesses.chain(kernel.writes.iter().zip(writes).map(|(a, &s)| (a, s, Mode::Write))).collect();
+        let ranges = accesses
+            .iter()
+            .map(|(access, slot, mode)| Ok((self.memory.range(*slot, access.spec.bytes().unwrap_or(0))?, *mode)));
         let call = Call {
             symbol: &variant.symbol,
             grid: variant.grid,
@@ -227,6 +232,11 @@ impl fmt::Debug for EmulatedPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "EmulatedPlan({}, {} launches)", self.plan.name, self.plan.launches.len())
     }
+}
+
+fn shape(variant: &Variant) -> Shape<'_> {
+    let Variant { symbol, grid, block, shared, .. } = variant;
+    Shape { symbol, grid: *grid, block: *block, shared: *shared }
 }
 
 /// The code of a kernel that is run.

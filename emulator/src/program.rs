@@ -1,20 +1,18 @@
 //! `EmulatedProgram`: kernels that run on given buffers, outside of any plan.
 
-use crate::build::{DYNAMIC_BYTES, Executable, Source};
+use crate::build::{Executable, Source};
 use crate::emulator::Emulator;
 use crate::explain::{Named, Scene, explain};
+use crate::limits::Shape;
 use crate::memory::Memory;
 use crate::options::EmulatorOptions;
-use crate::session::{Call, Failure, Range, Session};
-use monograph_ir::{DType, DeviceError, DeviceErrorKind, Error, MemoryKind};
+use crate::session::{Call, Failure, Mode, Range, Session};
+use monograph_ir::{DType, Error, MemoryKind};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The alignment of a buffer's start: the widest access of a thread.
 const ALIGNMENT: u64 = 16;
-
-/// The most threads of a block on any CUDA device.
-const THREADS: u64 = 1024;
 
 /// One launch of a kernel on its own.
 #[derive(Clone, Debug)]
@@ -58,8 +56,12 @@ impl Parameter<'_> {
         }
     }
 
-    fn writable(&self) -> bool {
-        !matches!(self, Parameter::Read(..))
+    fn mode(&self) -> Mode {
+        match self {
+            Parameter::Read(..) => Mode::Read,
+            Parameter::Write(..) => Mode::Write,
+            Parameter::ReadWrite(..) => Mode::ReadWrite,
+        }
     }
 
     fn named(&self) -> Named {
@@ -69,15 +71,15 @@ impl Parameter<'_> {
     }
 }
 
-/// A program whose kernels can be run one by one. It is compiled once for checked and once for unchecked runs, each at
-/// the first of them.
+/// A program whose kernels can be run one by one. It is compiled once for checked and once for unchecked runs, with a
+/// debugger and without, each at the first of them.
 #[derive(Debug)]
 pub struct EmulatedProgram {
     emulator: Emulator,
     source: String,
     symbols: Vec<String>,
-    /// Unchecked and checked.
-    built: [Mutex<Option<Arc<Executable>>>; 2],
+    /// Unchecked and checked, and the same for a debugger.
+    built: [Mutex<Option<Arc<Executable>>>; 4],
 }
 
 impl EmulatedProgram {
@@ -93,7 +95,8 @@ impl EmulatedProgram {
     /// # Errors
     /// [`Error::Finding`] for what is wrong with the kernel, [`Error::Toolchain`] where the program does not compile,
     /// [`Error::Unknown`] for a kernel that is not among the program's, [`Error::Device`] for a launch that every
-    /// device refuses or where there is not enough memory.
+    /// device refuses, that does not fit the kernel or is too large to be checked, or where there is not enough memory,
+    /// [`Error::Io`] where the process that runs the kernel is killed.
     pub fn run(&self, run: &KernelRun<'_>) -> Result<Vec<Vec<u8>>, Error> {
         self.run_with(run, self.emulator.options())
     }
@@ -106,10 +109,12 @@ impl EmulatedProgram {
         if !self.symbols.iter().any(|s| s == run.symbol) {
             return Err(Error::Unknown { what: "kernel", name: run.symbol.into(), known: self.symbols.clone() });
         }
-        check_launch(run.symbol, run.grid, run.block, run.shared)?;
-        let executable = self.executable(options.checked)?;
+        let shape = Shape { symbol: run.symbol, grid: run.grid, block: run.block, shared: run.shared };
+        shape.check(options.checked)?;
+        let executable = self.executable(options)?;
+        shape.check_kernel(&executable.image, run.parameters.len())?;
         let memory = Arc::new(Memory::new(run.parameters.iter().map(Parameter::bytes))?);
-        let mut session = Session::new(executable, memory.clone(), options.time_limit);
+        let mut session = Session::new(executable, memory.clone(), options);
         let mut parameters = Vec::new();
         for (segment, parameter) in run.parameters.iter().enumerate() {
             let bytes = parameter.bytes();
@@ -119,7 +124,7 @@ impl EmulatedProgram {
                 memory.write(segment, offset, initial)?;
                 session.written(range);
             }
-            parameters.push((range, parameter.writable()));
+            parameters.push((range, parameter.mode()));
         }
         let call = Call {
             symbol: run.symbol,
@@ -139,7 +144,7 @@ impl EmulatedProgram {
                 explain(*report, &session.executable, &scene).into()
             }
         })?;
-        let written = call.parameters.iter().filter(|(_, writable)| *writable);
+        let written = call.parameters.iter().filter(|(_, mode)| *mode != Mode::Read);
         written
             .map(|(range, _)| {
                 let mut bytes = vec![0; range.bytes as usize];
@@ -150,37 +155,16 @@ impl EmulatedProgram {
     }
 
     /// Builds it if that was not done yet. Who asks meanwhile waits.
-    fn executable(&self, checked: bool) -> Result<Arc<Executable>, Error> {
-        let mut built = self.built[usize::from(checked)].lock().unwrap_or_else(PoisonError::into_inner);
+    fn executable(&self, options: &EmulatorOptions) -> Result<Arc<Executable>, Error> {
+        let number = usize::from(options.checked) + 2 * usize::from(options.debugger);
+        let mut built = self.built[number].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(executable) = &*built {
             return Ok(executable.clone());
         }
         let symbols = self.symbols.iter().map(String::as_str).collect();
         let source = Source { name: "program", text: &self.source, symbols };
-        let executable = Arc::new(self.emulator.build(checked, &[source])?);
+        let executable = Arc::new(self.emulator.build(options, &[source])?);
         *built = Some(executable.clone());
         Ok(executable)
     }
-}
-
-/// Refuses what every device refuses.
-pub(crate) fn check_launch(symbol: &str, grid: [u32; 3], block: [u32; 3], shared: u32) -> Result<(), Error> {
-    let threads: u64 = block.iter().map(|&n| u64::from(n)).product();
-    let problem = if grid.contains(&0) || block.contains(&0) {
-        "a grid and a block have at least one member in each direction".to_string()
-    } else if threads > THREADS {
-        format!("a block has at most {THREADS} threads")
-    } else if u64::from(shared) > DYNAMIC_BYTES {
-        format!("no device gives more than {DYNAMIC_BYTES} bytes of dynamic shared memory to a block")
-    } else {
-        return Ok(());
-    };
-    Err(Error::Device(DeviceError {
-        kind: DeviceErrorKind::Driver,
-        call: None,
-        code: None,
-        message: format!(
-            "kernel {symbol} cannot be launched as {grid:?} blocks of {block:?} threads with {shared} bytes: {problem}"
-        ),
-    }))
 }

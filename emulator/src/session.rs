@@ -4,7 +4,7 @@ use crate::answer::{Answer, Report};
 use crate::build::Executable;
 use crate::child::{Child, GRACE};
 use crate::memory::Memory;
-use crate::options::Schedule;
+use crate::options::{EmulatorOptions, Schedule};
 use monograph_ir::Error;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -33,6 +33,25 @@ pub(crate) struct Range {
     pub(crate) bytes: u64,
 }
 
+/// What a launch may do with the bytes of a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    Read,
+    /// It writes all of them. What is there before counts as never written, unless another parameter reads it.
+    Write,
+    ReadWrite,
+}
+
+impl Mode {
+    fn word(self) -> &'static str {
+        match self {
+            Mode::Read => "r",
+            Mode::Write => "w",
+            Mode::ReadWrite => "rw",
+        }
+    }
+}
+
 /// One launch of a kernel.
 pub(crate) struct Call<'a> {
     pub(crate) symbol: &'a str,
@@ -42,15 +61,18 @@ pub(crate) struct Call<'a> {
     pub(crate) dynamic: u64,
     pub(crate) schedule: Schedule,
     pub(crate) seed: u64,
-    /// Where each parameter points, and whether it is written.
-    pub(crate) parameters: Vec<(Range, bool)>,
+    /// Where each parameter points.
+    pub(crate) parameters: Vec<(Range, Mode)>,
 }
 
 pub(crate) struct Session {
     pub(crate) executable: Arc<Executable>,
     pub(crate) memory: Arc<Memory>,
-    time_limit: Duration,
+    /// Of a launch; none where a debugger is to be attached.
+    time_limit: Option<Duration>,
     child: Option<Child>,
+    /// Whether the running child has met its debugger, or needs none.
+    met: bool,
     /// What this process has written and the child need not doubt: bytes by segment and offset. A new child is told all
     /// of it.
     written: BTreeMap<(usize, u64), u64>,
@@ -61,12 +83,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(executable: Arc<Executable>, memory: Arc<Memory>, time_limit: Duration) -> Session {
+    pub(crate) fn new(executable: Arc<Executable>, memory: Arc<Memory>, options: &EmulatorOptions) -> Session {
         Session {
             executable,
             memory,
-            time_limit,
+            time_limit: (!options.debugger).then_some(options.time_limit),
             child: None,
+            met: false,
             written: BTreeMap::new(),
             news: Vec::new(),
             declared: HashMap::new(),
@@ -92,6 +115,7 @@ impl Session {
     pub(crate) fn begin(&mut self) -> Result<(), Failure> {
         if self.child.is_none() {
             self.declared.clear();
+            self.met = false;
             self.child = Some(Child::start(&self.executable.path, self.memory.path(), self.time_limit, GRACE)?);
             let memory = self.memory.clone();
             for (number, segment) in memory.segments().iter().enumerate() {
@@ -118,8 +142,9 @@ impl Session {
         self.ask(&request)
     }
 
-    /// Launches a kernel and waits for its end.
+    /// Launches a kernel and waits for its end. Before the first launch of a child, a debugger can be attached to it.
     pub(crate) fn launch(&mut self, call: &Call<'_>) -> Result<(), Failure> {
+        self.meet_debugger()?;
         if self.declared.get(call.symbol) != Some(&call.dynamic) {
             let arrays = self.executable.image.arrays(call.symbol, call.dynamic);
             let mut request = format!("shared {} {}", call.symbol, arrays.len());
@@ -133,11 +158,26 @@ impl Session {
         let (symbol, dynamic, schedule, seed) = (call.symbol, call.dynamic, call.schedule.word(), call.seed);
         let mut request = format!("launch {symbol} {gx} {gy} {gz} {bx} {by} {bz} {dynamic} {schedule} {seed}");
         let _ = write!(request, " {}", call.parameters.len());
-        for (range, writable) in &call.parameters {
-            let mode = if *writable { 'w' } else { 'r' };
-            let _ = write!(request, " {} {} {} {mode}", range.segment, range.offset, range.bytes);
+        for (range, mode) in &call.parameters {
+            let _ = write!(request, " {} {} {} {}", range.segment, range.offset, range.bytes, mode.word());
         }
         self.ask(&request)
+    }
+
+    /// Where the executable is meant for a debugger, waits until one is attached to the child.
+    fn meet_debugger(&mut self) -> Result<(), Failure> {
+        if self.met {
+            return Ok(());
+        }
+        self.met = true;
+        let executable = self.executable.clone();
+        match (&executable.debugging, self.process()) {
+            (Some(debugging), Some(process)) => {
+                debugging.invite(process);
+                self.ask("debugger")
+            }
+            _ => Ok(()),
+        }
     }
 
     fn ask(&mut self, request: &str) -> Result<(), Failure> {

@@ -8,14 +8,18 @@ macro_rules! files {
 
 /// Each file: its name and its text.
 pub(crate) const FILES: &[(&str, &str)] = files! {
-    "access.h" "async_copies.cpp" "async_copies.h" "atomics.cpp" "block_barrier.cpp" "block_barrier.h" "channel.cpp"
-    "channel.h" "checker.cpp" "checker.h" "clocks.cpp" "clocks.h" "copies.cpp" "copies.h" "cuda.h" "device.h"
+    "access.h" "aliases.cpp" "async_copies.cpp" "async_copies.h" "atomics.cpp" "block_barrier.cpp" "block_barrier.h"
+    "channel.cpp" "channel.h" "checker.cpp" "checker.h" "clocks.cpp" "clocks.h" "copies.cpp" "copies.h" "cuda.h"
+    "debugger.cpp" "debugger.h" "device.h"
     "device_memory.h" "early_reads.cpp" "early_reads.h" "emulator.h" "fibers.cpp" "fibers.h" "findings.cpp" "findings.h" "flags.cpp" "intrinsics.cpp"
-    "main.cpp" "mbarriers.cpp" "named_barriers.cpp" "order.cpp" "order.h" "places.cpp" "places.h" "races.cpp"
+    "main.cpp" "mbarriers.cpp" "memory_functions.cpp" "memory_functions.h" "named_barriers.cpp" "order.cpp" "order.h" "places.cpp" "places.h" "races.cpp"
     "races.h" "report.cpp" "report.h" "scheduler.cpp" "scheduler.h" "segments.cpp" "segments.h" "shadow.cpp"
     "shadow.h" "shared_memory.cpp" "shared_memory.h" "signals.cpp" "signals.h" "sync.cpp" "sync.h" "text.cpp" "text.h"
     "threads.cpp" "threads.h" "tsan.cpp" "waits.cpp" "warps.cpp" "warps.h" "where.cpp" "words.cpp" "words.h"
 };
+
+/// The file whose debug information describes the state of the whole runtime.
+pub(crate) const TYPES: &str = "debugger.cpp";
 
 /// The files that are compiled on their own.
 pub(crate) fn units() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -83,7 +83,7 @@ macro_rules! elementwise {
                 match self { $(Elementwise::$variant => concat!($($doc, " "),+),)* }
             }
 
-            /// The CUDA C++ expression, `$0` and `$1` standing for the operands.
+            /// The CUDA C++ expression, `$0` and `$1` standing for the operands and `$t` for the name of their dtype.
             ///
             /// Functions named `mg_…` are overloads of the kernel prelude, for `float`, `double` and each integer
             /// type; `f16` and `bf16` are computed in `float` and rounded.
@@ -123,6 +123,42 @@ elementwise! {
     Tanh "tanh" 1 Float same "mg_tanh($0)";
     /// The Gauss error function.
     Erf "erf" 1 Float same "mg_erf($0)";
+    /// `2^x`.
+    Exp2 "exp2" 1 Float same "mg_exp2($0)";
+    /// Logarithm to base 2.
+    Log2 "log2" 1 Float same "mg_log2($0)";
+    /// Logarithm to base 10.
+    Log10 "log10" 1 Float same "mg_log10($0)";
+    /// Cube root, of negative numbers too.
+    Cbrt "cbrt" 1 Float same "mg_cbrt($0)";
+    /// Tangent of radians.
+    Tan "tan" 1 Float same "mg_tan($0)";
+    /// Arc sine in radians; NaN outside of -1..1.
+    Asin "asin" 1 Float same "mg_asin($0)";
+    /// Arc cosine in radians, in 0..π; NaN outside of -1..1.
+    Acos "acos" 1 Float same "mg_acos($0)";
+    /// Arc tangent in radians, in ±π/2.
+    Atan "atan" 1 Float same "mg_atan($0)";
+    /// Hyperbolic sine.
+    Sinh "sinh" 1 Float same "mg_sinh($0)";
+    /// Hyperbolic cosine.
+    Cosh "cosh" 1 Float same "mg_cosh($0)";
+    /// Inverse hyperbolic sine.
+    Asinh "asinh" 1 Float same "mg_asinh($0)";
+    /// Inverse hyperbolic cosine; NaN below 1.
+    Acosh "acosh" 1 Float same "mg_acosh($0)";
+    /// Inverse hyperbolic tangent; ±inf at ±1, NaN outside of -1..1.
+    Atanh "atanh" 1 Float same "mg_atanh($0)";
+    /// `1 - erf(x)`, accurate where that is near 0.
+    Erfc "erfc" 1 Float same "mg_erfc($0)";
+    /// Inverse of `erf`, equal bits on every device; ±inf at ±1, NaN outside of -1..1.
+    Erfinv "erfinv" 1 Float same "mg_erfinv($0)";
+    /// Logarithm of the absolute value of the gamma function, equal bits on every device; inf at 0, at negative
+    /// integers and at ±inf.
+    Lgamma "lgamma" 1 Float same "mg_lgamma($0)";
+    /// Derivative of the logarithm of the gamma function, equal bits on every device; ∓inf at ±0, NaN at negative
+    /// integers and at -inf.
+    Digamma "digamma" 1 Float same "mg_digamma($0)";
     /// Greatest integer not above `x`.
     Floor "floor" 1 Float same "mg_floor($0)";
     /// Smallest integer not below `x`.
@@ -137,6 +173,12 @@ elementwise! {
     IsInf "is_inf" 1 Float bool "mg_is_inf($0)";
     /// Whether `x` is neither NaN nor an infinity.
     IsFinite "is_finite" 1 Float bool "mg_is_finite($0)";
+    /// Whether `x` is negative or -0. False for NaN, the sign of which devices choose.
+    SignBit "sign_bit" 1 Float bool "mg_sign_bit($0)";
+    /// Number of bits that are 1.
+    CountOnes "count_ones" 1 Integer same "mg_count_ones($0)";
+    /// Number of 0 bits above the highest 1, at the dtype's width; all bits for 0.
+    LeadingZeros "leading_zeros" 1 Integer same "mg_leading_zeros($0)";
     /// Every bit inverted; logical not for `bool`.
     Not "not" 1 Bits same "mg_not($0)";
     /// `a + b`; wraps.
@@ -157,6 +199,12 @@ elementwise! {
     Pow "pow" 2 Float same "mg_pow($0, $1)";
     /// Angle of the point (`b`, `a`) in radians.
     Atan2 "atan2" 2 Float same "mg_atan2($0, $1)";
+    /// `sqrt(a² + b²)` without overflow or underflow on the way; inf if either operand is ±inf, even beside NaN.
+    Hypot "hypot" 2 Float same "mg_hypot($0, $1)";
+    /// The magnitude of `a` with the sign of `b`, also that of a zero; plus where `b` is NaN.
+    Copysign "copysign" 2 Float same "mg_copysign($0, $1)";
+    /// The next value of the dtype from `a` towards `b`; `b` where they are equal, NaN if either is.
+    Nextafter "nextafter" 2 Float same "mg_nextafter_$t($0, $1)";
     /// The greater; NaN if either is, `max(-0, +0)` is `+0`.
     Maximum "maximum" 2 Any same "mg_maximum($0, $1)";
     /// The smaller; NaN if either is, `min(-0, +0)` is `-0`.
@@ -189,6 +237,38 @@ impl Elementwise {
     /// The row of that name.
     pub fn from_name(name: &str) -> Option<Elementwise> {
         Elementwise::ALL.iter().copied().find(|e| e.name() == name)
+    }
+
+    /// Whether devices may differ by some units in the last place of floats, each having a function of its own.
+    pub const fn is_approximate(self) -> bool {
+        use Elementwise::*;
+        matches!(
+            self,
+            Exp | Expm1
+                | Log
+                | Log1p
+                | Sin
+                | Cos
+                | Tanh
+                | Erf
+                | Exp2
+                | Log2
+                | Log10
+                | Cbrt
+                | Tan
+                | Asin
+                | Acos
+                | Atan
+                | Sinh
+                | Cosh
+                | Asinh
+                | Acosh
+                | Atanh
+                | Erfc
+                | Pow
+                | Atan2
+                | Hypot
+        )
     }
 
     /// Whether `op(a, b) == op(b, a)` to the bit, for every dtype of the domain (NaN payloads aside).

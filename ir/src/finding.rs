@@ -71,7 +71,7 @@ kinds! {
         "the launch took longer than the time limit: it loops for ever, or it needs a greater limit",
     /// The process that ran the launch died.
     Crash "crash"
-        "a GPU would report an illegal address here: look at the pointers of this line",
+        "the kernel cannot go on, for the reason that is given: look at the pointers, divisions and recursion of the line",
     /// The kernel gave up by itself.
     Trap "trap"
         "the kernel reached a trap or an assertion that does not hold",

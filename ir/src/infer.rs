@@ -1,6 +1,9 @@
 //! `infer`: the one place that says which operands an op takes and what type its results have.
 
+mod windowed;
+
 use crate::op::{DynamicOp, HostOp};
+use crate::philox::STATE;
 use crate::{Axes, DType, Domain, Elementwise, Graph, Op, Reduction, Shape, Spec, Type};
 use smallvec::{SmallVec, smallvec};
 
@@ -92,6 +95,13 @@ fn tensor(op: &Op, specs: &[&Spec]) -> Result<Spec, Wrong> {
             }
             Ok(Spec::new(*dtype, shape))
         }
+        Op::RandomBits { shape } => {
+            let [state] = take(specs)?;
+            if *state != Spec::new(DType::I64, [STATE]) {
+                return wrong(format!("the state is {state}, not i64[{STATE}]: key, stream and position"));
+            }
+            Ok(Spec::new(DType::U32, shape))
+        }
         Op::Elementwise(e) => elementwise(*e, specs),
         Op::Select => select(take(specs)?),
         Op::Cast(dtype) => take(specs).map(|[x]: [_; 1]| Spec::new(*dtype, &x.shape)),
@@ -165,6 +175,10 @@ fn tensor(op: &Op, specs: &[&Spec]) -> Result<Spec, Wrong> {
             scatter([base, entries, updates], *axis)
         }
         Op::Matmul { transpose_a, transpose_b } => matmul(take(specs)?, *transpose_a, *transpose_b),
+        Op::Convolution { windows, groups } => windowed::convolution(take(specs)?, windows, *groups),
+        Op::WindowReduce { kind, sizes, windows } => windowed::reduce(take(specs)?, *kind, sizes, windows),
+        Op::WindowArg { sizes, windows, .. } => windowed::arg(take(specs)?, sizes, windows),
+        Op::WindowScatter { extents, sizes, windows } => windowed::scatter(take(specs)?, extents, sizes, windows),
         Op::Take { axis } => {
             let [x, indices] = take(specs)?;
             check_axis(*axis, &x.shape)?;

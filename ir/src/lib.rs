@@ -35,6 +35,7 @@ pub mod interp;
 mod literal;
 mod op;
 mod origin;
+pub mod philox;
 pub mod plan;
 pub mod rounding;
 mod shape;
@@ -45,6 +46,7 @@ pub mod text;
 mod toolchain;
 pub mod tree;
 mod verify;
+mod windows;
 
 pub use array::{AlignedBytes, Array, ArrayError, Storage, StorageId};
 pub use diagnostic::{Code, Diagnostic, Note};
@@ -69,3 +71,4 @@ pub use tree::{
     Returned, Scalar, Segment, Signature, Source, Tree, leaves, map, paths, try_map,
 };
 pub use verify::{VerifyError, verify};
+pub use windows::{Windows, dilated};

@@ -1,6 +1,6 @@
 //! The ops: what a node can be.
 
-use crate::{DType, Elementwise, Graph, Literal, Shape};
+use crate::{DType, Elementwise, Graph, Literal, Shape, Windows};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::fmt;
@@ -30,6 +30,13 @@ pub enum Op {
         shape: Shape,
         /// The axis that counts.
         axis: usize,
+    },
+    /// `(state)`, an i64 tensor of three elements, key, stream and position: random words (u32) of this shape. Element
+    /// `i` in row-major order is word `i % 4` of the block of [`philox`](crate::philox) that lies `i / 4` blocks behind
+    /// the state. Equal states give equal words.
+    RandomBits {
+        /// Extents.
+        shape: Shape,
     },
 
     /// A row of the element-wise table.
@@ -111,6 +118,49 @@ pub enum Op {
         transpose_a: bool,
         /// The second operand is stored transposed.
         transpose_b: bool,
+    },
+
+    /// `(x, kernel)`: `[N, C, extents…]` with a kernel `[O, C / groups, sizes…]` gives `[N, O, windows…]`. Output
+    /// channel `o` sums up `x · kernel[o]` over the channels of its group, the `o · groups / O`-th part of `C`, and over
+    /// the elements of the window; the kernel is not turned around. Padding and holes are zeros that take part: a
+    /// kernel that is not finite gives NaN there. f16 and bf16 accumulate in f32 and round once, integers wrap.
+    Convolution {
+        /// Where the windows lie.
+        windows: Box<Windows>,
+        /// Number of groups, which divides `C` and `O`.
+        groups: usize,
+    },
+    /// Combines the elements of each window over the last dimensions of the operand. Padding and holes take no part; a
+    /// window without an element gives what the combination starts from: the lowest value of the dtype for the
+    /// greatest, -inf of a float.
+    WindowReduce {
+        /// How two elements combine.
+        kind: Reduction,
+        /// Elements of a window, one extent for each of the last dimensions.
+        sizes: Axes,
+        /// Where the windows lie.
+        windows: Box<Windows>,
+    },
+    /// The row-major position (`i64`) within the last dimensions of the extreme of each window: the first NaN, else the
+    /// first extreme; -1 for a window without an element.
+    WindowArg {
+        /// Which extreme.
+        kind: Extreme,
+        /// Elements of a window, one extent for each of the last dimensions.
+        sizes: Axes,
+        /// Where the windows lie.
+        windows: Box<Windows>,
+    },
+    /// `(updates, indices)`, one of each (i32 or i64) a window over last dimensions of `extents`: each element of the
+    /// result is the sum of the updates of the windows that hold it and whose index is its row-major position, in the
+    /// order of the windows. The transpose of taking what `WindowArg` names. f16 and bf16 accumulate in f32.
+    WindowScatter {
+        /// The last dimensions of the result.
+        extents: Axes,
+        /// Elements of a window, one extent for each of the last dimensions.
+        sizes: Axes,
+        /// Where the windows lie.
+        windows: Box<Windows>,
     },
 
     /// `(x, indices)`: the slices of `x` at `indices` (i32 or i64) along `axis`, which the dimensions of `indices`
@@ -342,6 +392,7 @@ impl Op {
             Op::Parameter(_) => "parameter",
             Op::Constant(_) => "constant",
             Op::Iota { .. } => "iota",
+            Op::RandomBits { .. } => "random_bits",
             Op::Elementwise(e) => e.name(),
             Op::Select => "select",
             Op::Cast(_) => "cast",
@@ -379,6 +430,20 @@ impl Op {
                 ScatterKind::Add => "scatter_sorted_add",
             },
             Op::Matmul { .. } => "matmul",
+            Op::Convolution { .. } => "convolution",
+            Op::WindowReduce { kind, .. } => match kind {
+                Reduction::Sum => "window_sum",
+                Reduction::Prod => "window_prod",
+                Reduction::Max => "window_max",
+                Reduction::Min => "window_min",
+                Reduction::Any => "window_any",
+                Reduction::All => "window_all",
+            },
+            Op::WindowArg { kind, .. } => match kind {
+                Extreme::Max => "window_argmax",
+                Extreme::Min => "window_argmin",
+            },
+            Op::WindowScatter { .. } => "window_scatter",
             Op::Take { .. } => "take",
             Op::TakeAlong { .. } => "take_along",
             Op::Scatter { kind, .. } => match kind {
@@ -403,6 +468,14 @@ impl Op {
     /// Whether the op only renames indices: no arithmetic on elements.
     pub fn is_view(&self) -> bool {
         matches!(self, Op::Reshape(_) | Op::Permute(_) | Op::Broadcast(_) | Op::Slice { .. } | Op::Reverse(_))
+    }
+
+    /// Whether the op runs over windows, so that an element of an operand belongs to several of the result.
+    pub fn is_windowed(&self) -> bool {
+        matches!(
+            self,
+            Op::Convolution { .. } | Op::WindowReduce { .. } | Op::WindowArg { .. } | Op::WindowScatter { .. }
+        )
     }
 
     /// The graphs inside the op.

@@ -128,7 +128,7 @@ fn examples() -> Vec<String> {
 #[test]
 fn the_pages_examples_parse_and_round_trip() {
     let examples = examples();
-    assert_eq!(examples.len(), 12);
+    assert_eq!(examples.len(), 13);
     for example in examples {
         let graph = parse(&example, "TEXT.md").unwrap_or_else(|e| panic!("{e}\n{example}"));
         verify(&graph).unwrap();
@@ -167,6 +167,7 @@ fn every_op_is_printed_and_parsed() {
     for (params, statement) in [
         ("", "%0 = constant -1.5 : bf16[]"),
         ("", "%0 = iota {axis = 1} : u8[2, 0]"),
+        ("%0: i64[3]", "%1 = random_bits %0 {shape = [2, 0]} : u32[2, 0]"),
         ("%0: bool[3], %1: i8[3]", "%2 = select %0, %1, %1 : i8[3]"),
         ("%0: bool[3]", "%1 = cast %0 {dtype = f64} : f64[3]"),
         ("%0: i64[3]", "%1 = bitcast %0 {dtype = f64} : f64[3]"),
@@ -204,6 +205,21 @@ fn every_op_is_printed_and_parsed() {
         ("%0: f32[3, 2]", "%1 = matmul %0, %0 {transpose_a = true} : f32[2, 2]"),
         ("%0: f32[3, 2]", "%1 = matmul %0, %0 {transpose_b = true} : f32[3, 3]"),
         ("%0: f32[3, 2], %1: f32[4, 3]", "%2 = matmul %0, %1 {transpose_a = true, transpose_b = true} : f32[2, 4]"),
+        ("%0: f32[1, 2, 9], %1: f32[3, 2, 4]", "%2 = convolution %0, %1 {strides = [1]} : f32[1, 3, 6]"),
+        (
+            "%0: i8[1, 2, 3, 3], %1: i8[2, 1, 2, 1]",
+            "%2 = convolution %0, %1 {strides = [2, 1], low = [1, 0], high = [0, -1], input_dilation = [2, 1], \
+             dilation = [2, 3], groups = 2} : i8[1, 2, 2, 2]",
+        ),
+        ("%0: f32[3]", "%1 = window_sum %0 {sizes = [2], strides = [1]} : f32[2]"),
+        ("%0: f32[3]", "%1 = window_prod %0 {sizes = [2], strides = [1], low = [1]} : f32[3]"),
+        ("%0: f32[2, 3]", "%1 = window_max %0 {sizes = [2], strides = [1], high = [1]} : f32[2, 3]"),
+        ("%0: f32[]", "%1 = window_min %0 {sizes = [], strides = []} : f32[]"),
+        ("%0: bool[3]", "%1 = window_any %0 {sizes = [2], strides = [1], input_dilation = [2]} : bool[4]"),
+        ("%0: bool[3]", "%1 = window_all %0 {sizes = [2], strides = [1], dilation = [2]} : bool[1]"),
+        ("%0: f32[3]", "%1 = window_argmax %0 {sizes = [2], strides = [1]} : i64[2]"),
+        ("%0: f32[3]", "%1 = window_argmin %0 {sizes = [2], strides = [2]} : i64[1]"),
+        ("%0: f32[2], %1: i32[2]", "%2 = window_scatter %0, %1 {extents = [3], sizes = [2], strides = [1]} : f32[3]"),
         ("%0: f32[3, 2], %1: i32[4]", "%2 = take %0, %1 {axis = 1} : f32[3, 4]"),
         ("%0: f32[3], %1: i32[4]", "%2 = take_along %0, %1 {axis = 0} : f32[4]"),
         ("%0: f32[3], %1: i32[4], %2: f32[4]", "%3 = scatter_set %0, %1, %2 {axis = 0} : f32[3]"),

@@ -3,7 +3,7 @@
 
 use crate::{BareLaunches, ReplayCost, View};
 use monograph_ir::plan::{Plan, Slot};
-use monograph_ir::{Array, Error, Target};
+use monograph_ir::{Array, DeviceError, DeviceErrorKind, Error, Target};
 use std::sync::Arc;
 
 /// A device: the host, the emulator, or one GPU.
@@ -49,13 +49,15 @@ pub(crate) trait ExecutableBackend: Send {
     fn bind(&mut self, input: usize, array: &Array) -> Result<(), Error>;
 
     /// Forgets inputs that were written for a replay which does not take place.
-    fn discard(&mut self);
+    fn discard(&mut self) {}
 
     /// Runs the plan once. May return before it is complete.
     fn launch(&mut self) -> Result<(), Error>;
 
-    /// Waits for all launches.
-    fn synchronize(&self) -> Result<(), Error>;
+    /// Waits for all launches. Where a launch returns when it is complete, there is nothing to wait for.
+    fn synchronize(&self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Waits, and copies bytes out of the plan's memory.
     fn read(&self, slot: Slot, bytes: &mut [u8]) -> Result<(), Error>;
@@ -74,11 +76,22 @@ pub(crate) trait ExecutableBackend: Send {
     fn take_cost(&mut self) -> ReplayCost;
 
     /// Launches the plan as it stands, without looking at inputs, so many times, and measures that.
-    fn measure_bare_launches(&mut self, launches: u32) -> Result<BareLaunches, Error>;
+    fn measure_bare_launches(&mut self, _launches: u32) -> Result<BareLaunches, Error> {
+        Err(Error::Device(DeviceError {
+            kind: DeviceErrorKind::Unavailable,
+            call: None,
+            code: None,
+            message: "this device launches no graph that could be measured".into(),
+        }))
+    }
 
     /// Compares what the device was told with the plan.
-    fn compare_with_plan(&self) -> Result<(), Error>;
+    fn compare_with_plan(&self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// The CUDA graph in DOT, as the driver prints it; `None` where there is none.
-    fn driver_dot(&self) -> Result<Option<String>, Error>;
+    fn driver_dot(&self) -> Result<Option<String>, Error> {
+        Ok(None)
+    }
 }

@@ -1,15 +1,18 @@
 //! Which devices the tests run on.
 
-use monograph::{Device, HostOptions};
+use monograph::{Device, EmulatorOptions, HostOptions, Schedule};
 
-/// The host, strict: shuffled launches and a poisoned arena; and the first CUDA device. Without one the tests say so,
-/// and fail where `MONOGRAPH_REQUIRE_CUDA` is set.
+/// The host, strict: shuffled launches and a poisoned arena; the emulator, checked, under a random schedule; and the
+/// first CUDA device. Where one is missing the tests say so, and fail where it is required.
 pub(crate) fn devices() -> Vec<Device> {
     let host = Device::host_with(HostOptions { shuffle: Some(7), poison: true });
-    std::iter::once(host).chain(cuda()).collect()
+    let options = EmulatorOptions { schedule: Schedule::Seeded(7), ..EmulatorOptions::default() };
+    let emulated = emulated().map(|_| Device::emulated_with(options).expect("it was there a moment ago"));
+    std::iter::once(host).chain(emulated).chain(cuda()).collect()
 }
 
-/// The first CUDA device, if it can be used.
+/// The first CUDA device, if it can be used. Without one the tests say so, and fail where `MONOGRAPH_REQUIRE_CUDA` is
+/// set.
 pub(crate) fn cuda() -> Option<Device> {
     match Device::cuda(0) {
         Ok(device) => Some(device),

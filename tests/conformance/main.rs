@@ -54,8 +54,18 @@ fn functions_of_floats() {
 }
 
 #[test]
+fn special_functions() {
+    agree(elementwise::special());
+}
+
+#[test]
 fn functions_of_integers() {
     agree(elementwise::integers());
+}
+
+#[test]
+fn random_words() {
+    agree(elementwise::random());
 }
 
 #[test]
@@ -114,7 +124,9 @@ fn every_function_of_the_prelude_is_probed() {
         elementwise::bits_and_halves(),
         elementwise::casts(),
         elementwise::floats(),
+        elementwise::special(),
         elementwise::integers(),
+        elementwise::random(),
         warps::vectors(),
         warps::shuffles(),
         warps::tensor_cores(),

@@ -7,7 +7,7 @@ use monograph::ir::plan::{
 };
 use monograph::ir::{Graph, Literal, Op, Origin, OutputKind, ParamKind};
 use monograph::{Array, Binding, DType, Source, Spec};
-use monograph_compiler::codegen::{NVRTC_OPTIONS, prelude};
+use monograph_compiler::codegen::{NVRTC_OPTIONS, prelude, storage};
 use monograph_runtime::Device;
 
 /// How close two devices must be.
@@ -213,19 +213,5 @@ fn compare(what: &str, probe: &Probe, inputs: &[Tensor], expected: &Tensor, foun
             "{what}: element {i} of operands {operands:?} is {y:e} {b:x?}, not {x:e} {a:x?}\n{}",
             probe.text
         );
-    }
-}
-
-/// The type that holds an element in memory.
-pub(crate) fn storage(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool | DType::U8 => "unsigned char",
-        DType::I8 => "signed char",
-        DType::I32 => "int",
-        DType::U32 => "unsigned",
-        DType::I64 => "long long",
-        DType::F16 | DType::BF16 => "unsigned short",
-        DType::F32 => "float",
-        DType::F64 => "double",
     }
 }

@@ -66,6 +66,14 @@ pub(crate) fn operands(dtype: DType) -> Vec<Tensor> {
     columns.into_iter().map(|c| tensor(dtype, &c)).collect()
 }
 
+/// Numbers around and just beside the roots, poles and seams of special functions; above 0.5 and finite.
+pub(crate) fn beside_the_edges(dtype: DType) -> Vec<Tensor> {
+    let edges = [0.5, 1.0, 1.25, 1.4616321449683622, 2.0, 2.5, 3.0, 8.0, 0.9990348, 0.99999994];
+    let steps = |edge: f64| (-12..60).map(move |k| edge + f64::powi(2.0, -k) * if k % 2 == 0 { 1.0 } else { -1.0 });
+    let elements = edges.into_iter().flat_map(steps).filter(|x| *x > 0.5);
+    vec![tensor(dtype, &elements.map(|x| Literal::from_f64(dtype, x)).collect::<Vec<_>>())]
+}
+
 /// A vector of these elements.
 pub(crate) fn tensor(dtype: DType, elements: &[Literal]) -> Tensor {
     let bytes: Vec<u8> = elements.iter().flat_map(|l| l.to_le_bytes()[..dtype.size()].to_vec()).collect();

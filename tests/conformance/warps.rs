@@ -1,9 +1,10 @@
 //! Vector accesses, exchanges within a warp, and tensor cores.
 
-use crate::probe::{Bound, Set, storage};
+use crate::probe::{Bound, Set};
 use crate::values::{operands, tensor, whole};
 use monograph::ir::Literal;
 use monograph::{DType, Spec};
+use monograph_compiler::codegen::storage;
 
 /// Accesses to several neighbours at once.
 pub(crate) fn vectors() -> Vec<Set> {

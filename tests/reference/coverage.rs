@@ -2,7 +2,7 @@
 
 use crate::fixture::{Case, Fixture, Work, folder};
 use crate::{FILES, calls};
-use monograph::ir::{Elementwise, Extreme, Graph, Op, Reduction, ScatterKind, text};
+use monograph::ir::{Elementwise, Extreme, Graph, Op, Reduction, ScatterKind, Windows, text};
 use monograph::{DType, Spec};
 use std::collections::BTreeSet;
 
@@ -29,6 +29,19 @@ fn ops() -> BTreeSet<(Op, Vec<DType>, DType)> {
     found
 }
 
+fn window_reduce(kind: Reduction) -> Op {
+    Op::WindowReduce { kind, sizes: Default::default(), windows: Box::new(Windows::dense(0)) }
+}
+
+fn window_arg(kind: Extreme) -> Op {
+    Op::WindowArg { kind, sizes: Default::default(), windows: Box::new(Windows::dense(0)) }
+}
+
+fn window_scatter() -> Op {
+    let (extents, sizes) = Default::default();
+    Op::WindowScatter { extents, sizes, windows: Box::new(Windows::dense(0)) }
+}
+
 /// The op with its attributes set to one value, so that it can be looked up.
 fn plain(op: &Op) -> Op {
     match op {
@@ -38,6 +51,10 @@ fn plain(op: &Op) -> Op {
         Op::Scatter { kind, .. } => Op::Scatter { kind: *kind, axis: 0 },
         Op::Argsort { descending, .. } => Op::Argsort { axis: 0, descending: *descending },
         Op::ScatterSorted { kind, .. } => Op::ScatterSorted { kind: *kind, axis: 0 },
+        Op::Convolution { .. } => Op::Convolution { windows: Box::new(Windows::dense(0)), groups: 1 },
+        Op::WindowReduce { kind, .. } => window_reduce(*kind),
+        Op::WindowArg { kind, .. } => window_arg(*kind),
+        Op::WindowScatter { .. } => window_scatter(),
         other => other.clone(),
     }
 }
@@ -64,9 +81,14 @@ fn every_op_of_a_table_has_a_case_for_every_dtype() {
         for &kind in Reduction::ALL.iter().filter(|kind| kind.takes(dtype)) {
             need(Op::Reduce { kind, axes: Default::default() }, vec![dtype], dtype);
             need(Op::Scan { kind, axis: 0 }, vec![dtype], dtype);
+            need(window_reduce(kind), vec![dtype], dtype);
+        }
+        if dtype != DType::Bool {
+            need(Op::Convolution { windows: Box::new(Windows::dense(0)), groups: 1 }, vec![dtype; 2], dtype);
         }
         for &kind in Extreme::ALL {
             need(Op::ArgReduce { kind, axis: 0 }, vec![dtype], DType::I64);
+            need(window_arg(kind), vec![dtype], DType::I64);
         }
         for descending in [false, true] {
             need(Op::Argsort { axis: 0, descending }, vec![dtype], DType::I64);
@@ -75,6 +97,9 @@ fn every_op_of_a_table_has_a_case_for_every_dtype() {
             need(Op::ScatterSorted { kind, axis: 0 }, vec![dtype, DType::I64, dtype], dtype);
         }
         for index in [DType::I32, DType::I64] {
+            if dtype != DType::Bool {
+                need(window_scatter(), vec![dtype, index], dtype);
+            }
             for &kind in ScatterKind::ALL {
                 if kind == ScatterKind::Set || dtype != DType::Bool {
                     need(Op::Scatter { kind, axis: 0 }, vec![dtype, index, dtype], dtype);

@@ -75,5 +75,7 @@ files! {
     elementwise_bool elementwise_i8 elementwise_u8 elementwise_i32 elementwise_u32 elementwise_i64
     elementwise_f16 elementwise_bf16 elementwise_f32 elementwise_f64
     casts movement reductions scans matmul indexing control
-    activations methods normalization order sorting statistics
+    convolution pooling
+    activations methods normalization order random sorting statistics composites
+    special functions
 }

@@ -4,6 +4,7 @@ use super::Output;
 use crate::args::Doctor;
 use crate::failure::{ENVIRONMENT, pretty};
 use crate::memory::in_units;
+use monograph_emulator::{Stored, stored};
 use monograph_runtime::{Report, doctor as examine};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -13,6 +14,11 @@ pub(super) fn doctor(args: &Doctor) -> Output {
     let report = examine();
     let text = if args.json { to_json(&report) } else { to_text(&report) };
     Output { text, code: if report.is_ready() { 0 } else { ENVIRONMENT } }
+}
+
+/// What the emulator keeps in its part of the cache.
+fn of_emulator(report: &Report) -> Stored {
+    report.cache.folder.as_ref().map(|folder| stored(&folder.join("emulator"))).unwrap_or_default()
 }
 
 fn to_text(report: &Report) -> String {
@@ -45,6 +51,13 @@ fn to_text(report: &Report) -> String {
         (Some(folder), None) => {
             let content = format!("{}: {} programs, {}", folder.display(), cache.programs, in_units(cache.bytes));
             row(&mut text, "cache", true, &content);
+            let Stored { entries, bytes } = of_emulator(report);
+            row(
+                &mut text,
+                "",
+                true,
+                &format!("of the emulator {entries} objects and executables, {}", in_units(bytes)),
+            );
         }
     }
     match &report.emulator {
@@ -91,6 +104,7 @@ fn to_json(report: &Report) -> String {
         })
     });
     let cache = &report.cache;
+    let Stored { entries, bytes } = of_emulator(report);
     pretty(&json!({
         "ok": report.is_ready(),
         "version": env!("CARGO_PKG_VERSION"),
@@ -102,6 +116,7 @@ fn to_json(report: &Report) -> String {
             "folder": cache.folder.as_ref().map(|f| f.display().to_string()),
             "programs": cache.programs,
             "bytes": cache.bytes,
+            "emulator": { "entries": entries, "bytes": bytes },
             "problem": cache.problem,
         },
     }))

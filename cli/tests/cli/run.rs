@@ -211,6 +211,7 @@ fn choices_of_the_emulator_are_checked() {
     host(&["counter.mg", "--random", "1", "--schedule", "reverse"])
         .fails(2, &["`--schedule` is for the emulator", "add `--device emulate`"]);
     host(&["counter.mg", "--random", "1", "--unchecked"]).fails(2, &["`--unchecked` is for the emulator"]);
+    host(&["counter.mg", "--random", "1", "--debugger"]).fails(2, &["`--debugger` is for the emulator"]);
     tool(&["run", "counter.mg", "--device", "emulate", "--schedule", "sideways"])
         .fails(2, &["'sideways'", "`in-order`, `reverse`, and a number"]);
 }

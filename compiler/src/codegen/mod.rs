@@ -7,6 +7,7 @@
 //! The text needs no header. A program is the [`prelude`] and the [`source`](Generated::source) of some kernels,
 //! compiled with [`NVRTC_OPTIONS`].
 
+mod convolution;
 mod emit;
 mod matmul;
 mod name;
@@ -17,6 +18,9 @@ mod scatter;
 mod scatter_sorted;
 pub(crate) mod sort;
 mod types;
+mod windows;
+
+pub use types::storage;
 
 pub(crate) use types::identity;
 
@@ -37,7 +41,9 @@ pub const fn prelude() -> &'static str {
         include_str!("prelude/casts.cu"),
         include_str!("prelude/memory.cu"),
         include_str!("prelude/floats.cu"),
+        include_str!("prelude/special.cu"),
         include_str!("prelude/integers.cu"),
+        include_str!("prelude/random.cu"),
         include_str!("prelude/warps.cu"),
         include_str!("prelude/tensor_cores.cu"),
         include_str!("prelude/async_copies.cu"),
@@ -71,6 +77,10 @@ pub enum Family {
     DigitPlaces,
     /// One scatter of sorted indices.
     ScatterSorted,
+    /// One convolution.
+    Convolution,
+    /// One reduction of windows, or what goes back from one.
+    Windows,
 }
 
 /// The family of a body. A body that mixes families has the one that is named last here; [`supported`] refuses it.
@@ -84,6 +94,8 @@ pub fn family(body: &Graph) -> Family {
         Op::DigitCounts { .. } => Family::DigitCounts,
         Op::PlaceByDigit { .. } => Family::DigitPlaces,
         Op::ScatterSorted { .. } => Family::ScatterSorted,
+        Op::Convolution { .. } => Family::Convolution,
+        Op::WindowReduce { .. } | Op::WindowArg { .. } | Op::WindowScatter { .. } => Family::Windows,
         _ => Family::Pointwise,
     };
     body.nodes().iter().map(|n| of(&n.op)).max().unwrap_or(Family::Pointwise)
@@ -160,6 +172,8 @@ pub fn supported(body: &Graph) -> Result<Family, String> {
         Family::DigitCounts => sort::counts::check(&request),
         Family::DigitPlaces => sort::places::check(&request),
         Family::ScatterSorted => scatter_sorted::check(&request),
+        Family::Convolution => convolution::check(&request),
+        Family::Windows => windows::check(&request),
     };
     checked.map(|()| family).map_err(|Refusal(message)| message)
 }
@@ -180,6 +194,8 @@ pub fn generate(body: &Graph, target: &Target, options: &Options) -> Result<Gene
         Family::DigitCounts => sort::counts::generate(&request),
         Family::DigitPlaces => sort::places::generate(&request),
         Family::ScatterSorted => scatter_sorted::generate(&request),
+        Family::Convolution => convolution::generate(&request),
+        Family::Windows => windows::generate(&request),
     };
     let code = code.map_err(|Refusal(message)| Error::Internal(format!("no kernel for this body: {message}")))?;
     let name = name::symbol(body, target, options);

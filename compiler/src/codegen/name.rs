@@ -79,7 +79,7 @@ pub(super) fn symbol(body: &Graph, target: &Target, options: &Options) -> String
                 | Op::DigitCounts { .. }
                 | Op::PlaceByDigit { .. }
                 | Op::ScatterSorted { .. }
-        )
+        ) || op.is_windowed()
     };
     let ops = || body.nodes().iter().map(|n| &n.op);
     for op in ops().filter(|op| heavy(op)).chain(ops().filter(|op| computes(op) && !heavy(op))) {

@@ -3,7 +3,7 @@
 use monograph_ir::{DType, Literal, Reduction};
 
 /// The type of an element in memory.
-pub(super) const fn storage(dtype: DType) -> &'static str {
+pub const fn storage(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool | DType::U8 => "unsigned char",
         DType::I8 => "signed char",

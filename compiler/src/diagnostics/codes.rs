@@ -143,6 +143,15 @@ the same structure: the same lengths of `Vec`s, and `Option`s that agree."
     => "let s = fori_loop(3, x, |_, s| s * 2.0);
 probe(\"s\", &s)"
 
+    REPEATED_RANDOMNESS 204 "A draw gives the same random numbers at every replay.";
+    "The numbers are a function of the generator's state, so a generator that no replay changes repeats for ever: one that
+is captured, a parameter, or not returned by the step that drew from it. Keep it in the state of `trace_step` and return
+it. Numbers that shall stay the same are drawn from a generator that is an input."
+    "let rng = Rng::seed(7);
+trace(|x| constant(&rng).dropout(&x, 0.1), f32::spec([3]))?;"
+    => "let rng = Rng::seed(7);
+trace_step(&rng, f32::spec([3]), |mut rng, x| { let y = rng.dropout(&x, 0.1); (rng, y) })?;"
+
     NONZERO 301 "The shape of `nonzero` depends on data.";
     "Memory and launches are planned before there is data, so every shape must be known. `nonzero_padded` has a fixed
 size and fills what is missing; a mask often needs no indices at all."

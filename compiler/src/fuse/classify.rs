@@ -77,25 +77,11 @@ pub(super) fn is_elementwise(op: &Op) -> bool {
 pub(super) fn is_expensive(op: &Op) -> bool {
     use Elementwise::*;
     match op {
-        Op::Elementwise(op) => matches!(
-            op,
-            Exp | Expm1
-                | Log
-                | Log1p
-                | Sqrt
-                | Rsqrt
-                | Sin
-                | Cos
-                | Tanh
-                | Erf
-                | Div
-                | Rem
-                | DivFloor
-                | ModFloor
-                | Pow
-                | Atan2
-        ),
-        Op::Reduce { .. } | Op::ArgReduce { .. } => true,
+        Op::Elementwise(op) => {
+            op.is_approximate()
+                || matches!(op, Sqrt | Rsqrt | Erfinv | Lgamma | Digamma | Div | Rem | DivFloor | ModFloor)
+        }
+        Op::Reduce { .. } | Op::ArgReduce { .. } | Op::RandomBits { .. } => true,
         op => super::grow::is_anchor(op),
     }
 }

@@ -126,7 +126,7 @@ pub(super) fn is_anchor(op: &Op) -> bool {
             | Op::DigitCounts { .. }
             | Op::PlaceByDigit { .. }
             | Op::ScatterSorted { .. }
-    )
+    ) || op.is_windowed()
 }
 
 /// Whether the node folds rows.

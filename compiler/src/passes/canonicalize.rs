@@ -70,6 +70,7 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
         Op::Parameter(_)
         | Op::Constant(_)
         | Op::Iota { .. }
+        | Op::RandomBits { .. }
         | Op::Concat { .. }
         | Op::ArgReduce { .. }
         | Op::Scan { .. }
@@ -78,6 +79,10 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
         | Op::DigitCounts { .. }
         | Op::PlaceByDigit { .. }
         | Op::ScatterSorted { .. }
+        | Op::Convolution { .. }
+        | Op::WindowReduce { .. }
+        | Op::WindowArg { .. }
+        | Op::WindowScatter { .. }
         | Op::Take { .. }
         | Op::TakeAlong { .. }
         | Op::Scatter { .. }

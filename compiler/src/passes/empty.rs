@@ -4,6 +4,7 @@
 //! what that operand contributes. What comes behind may rely on it: no kernel reads an empty tensor.
 
 use super::rebuild::{Operands, Step, simplify, splat};
+use crate::codegen::identity;
 use monograph_ir::{Error, Graph, InferError, Literal, Op, Origin, Spec, Types, ValueId, infer};
 use smallvec::smallvec;
 
@@ -48,11 +49,16 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
             }
         }
         Op::Matmul { .. } | Op::Take { .. } | Op::TakeAlong { .. } => fill(graph, Literal::zero(spec.dtype)),
+        // Windows over nothing but padding.
+        Op::Convolution { .. } => fill(graph, Literal::zero(spec.dtype)),
+        Op::WindowReduce { kind, .. } => fill(graph, identity(*kind, spec.dtype)),
+        Op::WindowArg { .. } => fill(graph, Literal::from_i64(spec.dtype, -1)),
         Op::Scatter { .. } | Op::ScatterSorted { .. } | Op::DynamicUpdateSlice => Ok(Step::Value(operands[0])),
         // The rest has an empty result where an operand is empty.
         Op::Parameter(_)
         | Op::Constant(_)
         | Op::Iota { .. }
+        | Op::RandomBits { .. }
         | Op::Elementwise(_)
         | Op::Select
         | Op::Cast(_)
@@ -69,6 +75,7 @@ fn step(graph: &mut Graph, op: &Op, operands: &[ValueId], origin: &Origin) -> Re
         | Op::DigitCounts { .. }
         | Op::PlaceByDigit { .. }
         | Op::DynamicSlice { .. }
+        | Op::WindowScatter { .. }
         | Op::Cond { .. }
         | Op::While { .. }
         | Op::For { .. }

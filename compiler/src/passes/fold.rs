@@ -113,7 +113,14 @@ fn work(op: &Op, operands: &[(&Spec, &Known)], result: &Spec) -> Option<usize> {
         let inner = shape[shape.rank() - if *transpose_a { 2 } else { 1 }];
         work = work.checked_add(result.shape.elements()?.checked_mul(inner)?)?;
     }
-    Some(work)
+    let taps = match op {
+        Op::Convolution { .. } => operands[1].0.shape.iter().skip(1).product(),
+        Op::WindowReduce { sizes, .. } | Op::WindowArg { sizes, .. } | Op::WindowScatter { sizes, .. } => {
+            sizes.iter().product()
+        }
+        _ => 0,
+    };
+    work.checked_add(result.shape.elements()?.checked_mul(taps)?)
 }
 
 impl Known {

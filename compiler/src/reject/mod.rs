@@ -3,15 +3,19 @@
 //! Three passes, one file each: shapes that depend on data, control flow that depends on data, and reads on the
 //! host. Each reports every violation, root causes first, with how the operand got there, what depends on it, and
 //! static alternatives that exist.
+//!
+//! A fourth, [`repeated_randomness`], is for traces alone: nothing is wrong with such a graph, but no user means it.
 
 mod control_flow;
 mod dynamic_shapes;
 mod host_sync;
 pub(crate) mod provenance;
+mod repetition;
 
 pub use control_flow::control_flow;
 pub use dynamic_shapes::dynamic_shapes;
 pub use host_sync::host_sync;
+pub use repetition::repeated_randomness;
 
 use monograph_ir::{Diagnostic, Graph, NodeId, Note, Origin};
 

@@ -18,6 +18,7 @@ pub(crate) fn cost(op: &Op, result: &Spec, operands: &[&Spec]) -> u64 {
         Op::Permute(_) | Op::Bitcast(_) => out.saturating_mul(4),
         Op::Elementwise(e) => out.saturating_mul(elementwise(*e, operands)),
         Op::Select => out.saturating_mul(16),
+        Op::RandomBits { .. } => out.saturating_mul(512),
         Op::Cast(_) => out.saturating_mul(8),
         Op::Reduce { .. } | Op::ArgReduce { .. } | Op::Scan { .. } => read.saturating_mul(16),
         Op::Argsort { .. } | Op::SortPacked | Op::DigitCounts { .. } | Op::PlaceByDigit { .. } => {
@@ -27,6 +28,13 @@ pub(crate) fn cost(op: &Op, result: &Spec, operands: &[&Spec]) -> u64 {
             let shape = &operands[0].shape;
             let inner = shape[shape.rank() - if *transpose_a { 2 } else { 1 }] as u64;
             out.saturating_mul(inner).saturating_mul(32)
+        }
+        Op::Convolution { .. } => {
+            let inner = operands[1].shape.iter().skip(1).product::<usize>() as u64;
+            out.saturating_mul(inner).saturating_mul(32)
+        }
+        Op::WindowReduce { sizes, .. } | Op::WindowArg { sizes, .. } | Op::WindowScatter { sizes, .. } => {
+            out.saturating_mul(sizes.iter().product::<usize>() as u64).saturating_mul(16)
         }
         Op::Pad { .. }
         | Op::Concat { .. }
@@ -50,13 +58,16 @@ fn elementwise(op: Elementwise, operands: &[&Spec]) -> u64 {
     let integer = operands.first().is_some_and(|s| s.dtype.is_integer());
     let wide = operands.first().is_some_and(|s| s.dtype == DType::F64);
     let weight = match op {
-        Neg | Abs | Sign | Floor | Ceil | Round | Trunc | IsNan | IsInf | IsFinite | Not | Add | Sub | Mul
-        | Maximum | Minimum | And | Or | Xor | Shl | Shr | Eq | Ne | Lt | Le | Gt | Ge => 16,
+        Neg | Abs | Sign | Floor | Ceil | Round | Trunc | IsNan | IsInf | IsFinite | SignBit | CountOnes
+        | LeadingZeros | Not | Add | Sub | Mul | Copysign | Nextafter | Maximum | Minimum | And | Or | Xor | Shl
+        | Shr | Eq | Ne | Lt | Le | Gt | Ge => 16,
         Div | Rem | DivFloor | ModFloor if integer => 320,
         Div | Sqrt => 128,
         Rsqrt => 192,
-        Exp | Expm1 | Log | Log1p | Sin | Cos | Tanh | Rem | DivFloor | ModFloor => 256,
-        Erf | Pow | Atan2 => 512,
+        Exp | Exp2 | Expm1 | Log | Log2 | Log10 | Log1p | Cbrt | Sin | Cos | Tanh | Sinh | Cosh | Asin | Acos
+        | Atan | Hypot | Rem | DivFloor | ModFloor => 256,
+        Erf | Erfc | Tan | Asinh | Acosh | Atanh | Pow | Atan2 => 512,
+        Erfinv | Lgamma | Digamma => 1024,
     };
     if wide { weight * 2 } else { weight }
 }

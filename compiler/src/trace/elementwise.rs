@@ -1,4 +1,4 @@
-//! Methods for the rows of the element-wise table, comparisons, `select`, conversions and activations.
+//! Methods for the rows of the element-wise table, comparisons, `select` and conversions.
 
 use super::operators::{align, binary};
 use super::tracer::{record, reject, scope};
@@ -45,6 +45,42 @@ unary! {
     tanh Tanh;
     /// The Gauss error function of floats.
     erf Erf;
+    /// `2^x` of floats.
+    exp2 Exp2;
+    /// Logarithm of floats to base 2.
+    log2 Log2;
+    /// Logarithm of floats to base 10.
+    log10 Log10;
+    /// Cube root of floats, of negative ones too.
+    cbrt Cbrt;
+    /// Tangent of floats in radians.
+    tan Tan;
+    /// Arc sine of floats in radians; NaN outside of -1..1.
+    asin Asin;
+    /// Arc cosine of floats in radians, in 0..π; NaN outside of -1..1.
+    acos Acos;
+    /// Arc tangent of floats in radians, in ±π/2.
+    atan Atan;
+    /// Hyperbolic sine of floats.
+    sinh Sinh;
+    /// Hyperbolic cosine of floats.
+    cosh Cosh;
+    /// Inverse hyperbolic sine of floats.
+    asinh Asinh;
+    /// Inverse hyperbolic cosine of floats; NaN below 1.
+    acosh Acosh;
+    /// Inverse hyperbolic tangent of floats; ±inf at ±1, NaN outside of -1..1.
+    atanh Atanh;
+    /// `1 - erf(x)` of floats, accurate where that is near 0.
+    erfc Erfc;
+    /// Inverse of [`Tensor::erf`] of floats; ±inf at ±1, NaN outside of -1..1. Equal bits on every device.
+    erfinv Erfinv;
+    /// Logarithm of the absolute value of the gamma function, of floats; inf at 0, at negative integers and at ±inf.
+    /// Equal bits on every device.
+    lgamma Lgamma;
+    /// Derivative of the logarithm of the gamma function, of floats; ∓inf at ±0, NaN at negative integers and at
+    /// -inf. Equal bits on every device.
+    digamma Digamma;
     /// Greatest integer not above `x`, as a float.
     floor Floor;
     /// Smallest integer not below `x`, as a float.
@@ -59,6 +95,12 @@ unary! {
     is_inf IsInf;
     /// A bool tensor: whether each float is neither NaN nor an infinity.
     is_finite IsFinite;
+    /// A bool tensor: whether each float is negative or -0. False for NaN, the sign of which devices choose.
+    sign_bit SignBit;
+    /// Number of bits of each integer that are 1, in its dtype.
+    count_ones CountOnes;
+    /// Number of 0 bits above the highest 1 of each integer, at its width and in its dtype; all bits for 0.
+    leading_zeros LeadingZeros;
     /// Every bit of integers inverted; logical not of bools. Also written `!x`.
     logical_not Not;
 }
@@ -81,15 +123,27 @@ macro_rules! binary_methods {
 binary_methods! {
     /// Quotient of floats or integers rounded towards minus infinity. (`/` on integers truncates.)
     div_floor DivFloor;
-    /// Remainder with the sign of `rhs`. (`%` has the sign of the left side.)
+    /// Remainder with the sign of `rhs`, NumPy's `remainder`. (`%` has the sign of the left side, as `fmod`.)
     mod_floor ModFloor;
     /// Floats to the power of `rhs`, as C's `pow`.
     pow Pow;
     /// Angle of the point (`rhs`, `self`) in radians.
     atan2 Atan2;
-    /// The greater of both; NaN if either is.
+    /// `sqrt(self² + rhs²)` of floats without overflow on the way; inf if either is ±inf, even beside NaN.
+    hypot Hypot;
+    /// The magnitude of a float with the sign of `rhs`, also that of a zero; plus where `rhs` is NaN.
+    copysign Copysign;
+    /// The next value of the float dtype from `self` towards `rhs`; `rhs` where they are equal, NaN if either is.
+    nextafter Nextafter;
+    /// Logical and of bools, bitwise and of integers. Also written `a & b`.
+    logical_and And;
+    /// Logical or of bools, bitwise or of integers. Also written `a | b`.
+    logical_or Or;
+    /// Logical exclusive or of bools, bitwise of integers. Also written `a ^ b`.
+    logical_xor Xor;
+    /// The greater of both; NaN if either is. [`Tensor::fmax`] ignores NaN.
     maximum Maximum;
-    /// The smaller of both; NaN if either is.
+    /// The smaller of both; NaN if either is. [`Tensor::fmin`] ignores NaN.
     minimum Minimum;
     /// `self << rhs` of integers; 0 where `rhs` is not in `0..bits`.
     shift_left Shl;
@@ -174,90 +228,6 @@ impl Tensor {
             }
             _ => Ok(()),
         }
-    }
-
-    /// `x * x`.
-    #[track_caller]
-    pub fn square(&self) -> Tensor {
-        let _scope = scope("square");
-        self * self
-    }
-
-    /// `1 / x`.
-    #[track_caller]
-    pub fn reciprocal(&self) -> Tensor {
-        let one = self.constant_like(1.0);
-        let _scope = scope("reciprocal");
-        one / self
-    }
-
-    /// The greater of `x` and 0; NaN stays.
-    #[track_caller]
-    pub fn relu(&self) -> Tensor {
-        let zero = self.constant_like(0.0);
-        let _scope = scope("relu");
-        self.maximum(zero)
-    }
-
-    /// `1 / (1 + e^-x)` of floats.
-    #[track_caller]
-    pub fn sigmoid(&self) -> Tensor {
-        if let Err(poison) = self.require_float("sigmoid") {
-            return poison;
-        }
-        let _scope = scope("sigmoid");
-        let x = self.widened();
-        let one = x.constant_like(1.0);
-        (one / ((-x).exp() + one)).rounded_as(self)
-    }
-
-    /// `x * sigmoid(x)` of floats, also called swish.
-    #[track_caller]
-    pub fn silu(&self) -> Tensor {
-        if let Err(poison) = self.require_float("silu") {
-            return poison;
-        }
-        let _scope = scope("silu");
-        let x = self.widened();
-        (x * x.sigmoid()).rounded_as(self)
-    }
-
-    /// `x * Φ(x)` of floats, with the exact normal distribution function.
-    #[track_caller]
-    pub fn gelu(&self) -> Tensor {
-        if let Err(poison) = self.require_float("gelu") {
-            return poison;
-        }
-        let _scope = scope("gelu");
-        let x = self.widened();
-        let (half, one) = (x.constant_like(0.5), x.constant_like(1.0));
-        let scale = x.constant_like(std::f64::consts::FRAC_1_SQRT_2);
-        (x * half * ((x * scale).erf() + one)).rounded_as(self)
-    }
-
-    /// The approximation of [`Tensor::gelu`] by `tanh`, as GPT-2 uses it.
-    #[track_caller]
-    pub fn gelu_tanh(&self) -> Tensor {
-        if let Err(poison) = self.require_float("gelu_tanh") {
-            return poison;
-        }
-        let _scope = scope("gelu_tanh");
-        let x = self.widened();
-        let (half, one, cubic) = (x.constant_like(0.5), x.constant_like(1.0), x.constant_like(0.044715));
-        let root = x.constant_like((2.0 / std::f64::consts::PI).sqrt());
-        let inner = (x + x * x * x * cubic) * root;
-        (x * half * (inner.tanh() + one)).rounded_as(self)
-    }
-
-    /// `ln(1 + e^x)` of floats, without overflow.
-    #[track_caller]
-    pub fn softplus(&self) -> Tensor {
-        if let Err(poison) = self.require_float("softplus") {
-            return poison;
-        }
-        let _scope = scope("softplus");
-        let x = self.widened();
-        (x.relu() + (-x.abs()).exp().log1p()).rounded_as(self)
     }
 }
 

@@ -58,7 +58,8 @@ impl Tensor {
         record(Op::Dynamic(DynamicOp::Unique), &[*self])
     }
 
-    /// Rejected: each element as often as `counts` says. Use [`Tensor::take`] with indices of a fixed size.
+    /// Rejected: each element as often as `counts` says. Use [`Tensor::take`] with indices of a fixed size;
+    /// [`Tensor::repeat`] takes one count for all.
     #[track_caller]
     pub fn repeat_interleave(&self, counts: impl Operand) -> Tensor {
         let counts = counts.tensor(Some(DType::I64));

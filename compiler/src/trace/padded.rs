@@ -44,25 +44,31 @@ impl Tensor {
             return fill.broadcast_to([size]);
         }
         let sorted = self.flatten().sort(0);
-        let (later, earlier) = (sorted.slice(0, 1..), sorted.slice(0, ..n - 1));
+        compact(&sorted.begins_run(), &sorted, size, fill)
+    }
+
+    /// Whether each element of this sorted vector, which has one, differs from the one before; all NaN count as one.
+    #[track_caller]
+    pub(super) fn begins_run(&self) -> Tensor {
+        let n = self.dim(0);
+        let (later, earlier) = (self.slice(0, 1..), self.slice(0, ..n - 1));
         let mut changes = later.ne(earlier);
-        if spec.dtype.is_float() {
+        if self.dtype().is_float() {
             changes &= !(later.is_nan() & earlier.is_nan());
         }
-        let first = super::concat(&[super::ones(DType::Bool, [1]), changes], 0);
-        compact(&first, &sorted, size, fill)
+        super::concat(&[super::ones(DType::Bool, [1]), changes], 0)
     }
 
     /// Whether each element is not zero.
     #[track_caller]
-    fn truth(&self, spec: &Spec) -> Tensor {
+    pub(super) fn truth(&self, spec: &Spec) -> Tensor {
         if spec.dtype == DType::Bool { *self } else { self.ne(record(Op::Constant(Literal::zero(spec.dtype)), &[])) }
     }
 }
 
 /// The first `size` of `values` where `mask` is true, then `fill`; both are vectors of one length.
 #[track_caller]
-fn compact(mask: &Tensor, values: &Tensor, size: usize, fill: Tensor) -> Tensor {
+pub(super) fn compact(mask: &Tensor, values: &Tensor, size: usize, fill: Tensor) -> Tensor {
     let n = values.shape().size();
     let fill = fill.broadcast_to([size]);
     if n == 0 || size == 0 {

@@ -266,6 +266,10 @@ fn run<V, T>(
     for graph in std::iter::once(&recorded.graph).chain(&open) {
         diagnostics.extend(reject::check(graph).err().unwrap_or_default());
     }
+    // Whether a state changes is known only of a trace that is whole.
+    if diagnostics.is_empty() && matches!(result, Ok(Ok(Some(_)))) {
+        diagnostics = reject::repeated_randomness(&recorded.graph);
+    }
     if !diagnostics.is_empty() {
         return Err(Error::Rejected(diagnostics));
     }

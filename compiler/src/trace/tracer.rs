@@ -382,7 +382,7 @@ impl Tracer {
 
     fn report_infer(&mut self, op: &Op, name: &str, error: &InferError, origin: Origin, about: &[Tensor]) {
         let too_large = match op {
-            Op::Broadcast(shape) | Op::Iota { shape, .. } => shape.elements().is_none(),
+            Op::Broadcast(shape) | Op::Iota { shape, .. } | Op::RandomBits { shape } => shape.elements().is_none(),
             _ => false,
         };
         let code = if too_large { codes::TOO_LARGE } else { codes::OPERANDS };

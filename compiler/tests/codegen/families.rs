@@ -3,7 +3,7 @@
 use crate::build::Body;
 use crate::suite::Suite;
 use monograph_compiler::codegen::Family;
-use monograph_ir::{DType, Elementwise, Graph, Op, Reduction, ScatterKind, Target};
+use monograph_ir::{Amounts, Axes, DType, Elementwise, Extreme, Graph, Op, Reduction, ScatterKind, Target, Windows};
 
 /// A form of a family's kernels.
 struct Form {
@@ -31,7 +31,9 @@ fn next(family: Family) -> Option<Family> {
         Family::Sort => Some(Family::DigitCounts),
         Family::DigitCounts => Some(Family::DigitPlaces),
         Family::DigitPlaces => Some(Family::ScatterSorted),
-        Family::ScatterSorted => None,
+        Family::ScatterSorted => Some(Family::Convolution),
+        Family::Convolution => Some(Family::Windows),
+        Family::Windows => None,
     }
 }
 
@@ -114,6 +116,19 @@ fn forms(family: Family) -> Vec<Form> {
             form("whole places", scatter_sorted(&[300, 37], 40), 0.0, &["bounds[56]"]),
             form("parts of a place", scatter_sorted(&[5, 2051], 12), 0.0, &["bounds[2]"]),
         ],
+        Family::Convolution => vec![
+            form("few output channels", convolution(5), 2e-6, &["x0["]),
+            form("tiles", convolution(37), 2e-6, &["__shared__", "__syncthreads();"]),
+        ],
+        Family::Windows => vec![
+            form(
+                "maxima",
+                windows(|sizes, windows| Op::WindowReduce { kind: Reduction::Max, sizes, windows }),
+                0.0,
+                &[],
+            ),
+            form("places", windows(|sizes, windows| Op::WindowArg { kind: Extreme::Max, sizes, windows }), 0.0, &[]),
+        ],
     }
 }
 
@@ -135,6 +150,19 @@ fn every_form_of_every_family_runs_with_checks() {
         }
     }
     suite.run();
+}
+
+/// Three by two over an odd plane, with unequal padding.
+fn plane() -> Windows {
+    Windows { strides: Axes::from_elem(2, 2), low: Amounts::from_slice(&[1, 0]), ..Windows::dense(2) }
+}
+
+fn convolution(outputs: usize) -> Graph {
+    crate::convolution::convolution(DType::F32, &[2, 3, 9, 11], &[outputs, 3, 3, 2], &plane(), 1)
+}
+
+fn windows(op: impl Fn(Axes, Box<Windows>) -> Op) -> Graph {
+    crate::windows::over(op(Axes::from_slice(&[3, 2]), Box::new(plane())), DType::F32, &[3, 9, 11])
 }
 
 /// `max(x + row, x)`.

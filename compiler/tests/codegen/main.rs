@@ -2,6 +2,7 @@
 //! when run in the emulator.
 
 mod build;
+mod convolution;
 mod copies;
 mod emulate;
 mod execute;
@@ -9,6 +10,8 @@ mod families;
 mod matmul;
 mod ordered;
 mod pointwise;
+mod random;
 mod rows;
 mod sorting;
 mod suite;
+mod windows;

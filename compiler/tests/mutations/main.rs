@@ -7,6 +7,7 @@ mod build;
 #[path = "../codegen/emulate.rs"]
 mod emulate;
 
+mod barriers;
 mod bodies;
 mod mutants;
 mod order;

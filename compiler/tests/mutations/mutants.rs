@@ -46,7 +46,8 @@ pub(crate) struct Edit {
 
 /// What a mutant does.
 pub(crate) enum Expected {
-    /// It is found, as one of these.
+    /// It is found, as this: the kind is that of the defect under every schedule. There are several only where the
+    /// defect is several at once, and the schedule decides which is found.
     Found(Vec<Place>),
     /// It is not found, and the kernel computes something else.
     WrongValue,
@@ -57,10 +58,18 @@ pub(crate) enum Expected {
 /// A finding.
 pub(crate) struct Place {
     kind: FindingKind,
-    /// Patterns, each of which is in one of the lines that the finding names.
-    lines: &'static [&'static str],
-    /// The array or parameter and the element, where that is certain.
-    element: Option<(&'static str, i64)>,
+    at: At,
+}
+
+/// Where a finding is.
+enum At {
+    /// Patterns, each of which is in the finding's line or in one where a thread waits.
+    Lines(&'static [&'static str]),
+    /// Two accesses conflict, each in a line with its pattern. Which of them comes second, and is the one that the
+    /// finding is about, depends on the schedule: the two may be either way round, but both must be there.
+    Accesses([&'static str; 2]),
+    /// The parameter and the element.
+    Element(&'static str, i64),
 }
 
 impl Subject {
@@ -69,6 +78,10 @@ impl Subject {
         let mut random = Random::new(name.len() as u64 + 5);
         let inputs = body.params().iter().map(|p| random.tensor(&p.spec)).collect();
         Subject { name, body, inputs, target: Target::default(), tolerance, mutants }
+    }
+
+    pub(crate) fn generate(&self) -> Generated {
+        generate(&self.body, &self.target, &Options::default()).expect("a body of a test has code")
     }
 }
 
@@ -81,6 +94,31 @@ impl Mutant {
     pub(crate) fn and(mut self, edit: Edit) -> Mutant {
         self.edits.push(edit);
         self
+    }
+
+    /// Whether it must be found.
+    pub(crate) fn is_found(&self) -> bool {
+        matches!(self.expected, Expected::Found(_))
+    }
+
+    /// The text of the mutant of a kernel.
+    ///
+    /// # Errors
+    /// What to replace is not in the text as often as it should.
+    pub(crate) fn apply(&self, source: &str) -> Result<String, String> {
+        let mut text = source.to_string();
+        for Edit { from, to, count, which } in &self.edits {
+            let matches = pattern::find(&text, from);
+            if matches.len() != *count {
+                return Err(format!("`{from}` is {} times in its text, not {count} times", matches.len()));
+            }
+            for (number, found) in matches.iter().enumerate().rev() {
+                if which.is_none_or(|w| w == number) {
+                    text.replace_range(found.range.clone(), &found.fill(to));
+                }
+            }
+        }
+        Ok(text)
     }
 }
 
@@ -99,57 +137,66 @@ pub(crate) const fn nth(which: usize, count: usize, from: &'static str, to: &'st
     Edit { from, to, count, which: Some(which) }
 }
 
+/// In a line with these patterns, or in several.
 pub(crate) fn found(kind: FindingKind, lines: &'static [&'static str]) -> Expected {
-    Expected::Found(vec![Place { kind, lines, element: None }])
+    Expected::Found(vec![Place { kind, at: At::Lines(lines) }])
+}
+
+/// Between an access in this line and one in that.
+pub(crate) fn conflict(kind: FindingKind, one: &'static str, other: &'static str) -> Expected {
+    Expected::Found(vec![Place { kind, at: At::Accesses([one, other]) }])
+}
+
+/// Between an access in this line and one in that.
+pub(crate) fn race(one: &'static str, other: &'static str) -> Expected {
+    conflict(FindingKind::Race, one, other)
+}
+
+/// Between two accesses in this line.
+pub(crate) fn race_within(line: &'static str) -> Expected {
+    race(line, line)
 }
 
 /// At this element of an output.
 pub(crate) fn not_written(name: &'static str, element: i64) -> Expected {
-    let kind = FindingKind::NotWritten;
-    Expected::Found(vec![Place { kind, lines: &[], element: Some((name, element)) }])
+    Expected::Found(vec![Place { kind: FindingKind::NotWritten, at: At::Element(name, element) }])
 }
 
 impl Expected {
-    /// Which of them comes first depends on the schedule.
-    pub(crate) fn or(self, kind: FindingKind, lines: &'static [&'static str]) -> Expected {
-        match self {
-            Expected::Found(mut places) => {
-                places.push(Place { kind, lines, element: None });
-                Expected::Found(places)
-            }
-            other => other,
+    /// The defect is both, and the schedule decides which is found.
+    pub(crate) fn or(self, other: Expected) -> Expected {
+        match (self, other) {
+            (Expected::Found(one), Expected::Found(other)) => Expected::Found(one.into_iter().chain(other).collect()),
+            _ => panic!("only what is found has alternatives"),
         }
     }
 }
 
 impl Place {
     fn fits(&self, finding: &Finding) -> bool {
-        let named = |at: &Option<KernelLine>| at.as_ref().map(|line| line.text.clone());
-        let others = finding.other.iter().filter_map(|other| named(&other.at));
-        let waits = finding.waits.iter().filter_map(|wait| named(&wait.at));
-        let lines: Vec<String> = named(&finding.at).into_iter().chain(others).chain(waits).collect();
-        let memory = finding.memory.as_ref().map(|m| (m.name.as_str(), m.element));
-        self.kind == finding.kind
-            && self.lines.iter().all(|pattern| lines.iter().any(|line| !pattern::find(line, pattern).is_empty()))
-            && (self.element.is_none() || self.element == memory)
+        self.kind == finding.kind && self.at.fits(finding)
     }
 }
 
-/// Applies the edits of a mutant.
-fn mutate(mutant: &Mutant, source: &str) -> Result<String, String> {
-    let mut text = source.to_string();
-    for Edit { from, to, count, which } in &mutant.edits {
-        let matches = pattern::find(&text, from);
-        if matches.len() != *count {
-            return Err(format!("`{from}` is {} times in its text, not {count} times", matches.len()));
-        }
-        for (number, found) in matches.iter().enumerate().rev() {
-            if which.is_none_or(|w| w == number) {
-                text.replace_range(found.range.clone(), &found.fill(to));
+impl At {
+    fn fits(&self, finding: &Finding) -> bool {
+        let is_in = |pattern: &str, line: &KernelLine| !pattern::find(&line.text, pattern).is_empty();
+        match self {
+            At::Lines(patterns) => {
+                let waits = finding.waits.iter().filter_map(|wait| wait.at.as_ref());
+                let lines: Vec<&KernelLine> = finding.at.iter().chain(waits).collect();
+                patterns.iter().all(|pattern| lines.iter().any(|line| is_in(pattern, line)))
+            }
+            At::Accesses([one, other]) => {
+                let second = finding.other.as_ref().and_then(|other| other.at.as_ref());
+                let (Some(found), Some(second)) = (&finding.at, second) else { return false };
+                (is_in(one, found) && is_in(other, second)) || (is_in(other, found) && is_in(one, second))
+            }
+            At::Element(name, element) => {
+                finding.memory.as_ref().is_some_and(|memory| memory.name == *name && memory.element == *element)
             }
         }
     }
-    Ok(text)
 }
 
 /// Runs the kernels and all their mutants, of one program, and names all that are not found as they should.
@@ -159,11 +206,10 @@ pub(crate) fn check(name: &'static str, subjects: &[Subject]) {
     let mut text = prelude().to_string();
     let mut runs = Vec::new();
     let itself = Mutant { name: "unmutated", edits: Vec::new(), expected: Expected::Right };
-    let generate = |s: &Subject| generate(&s.body, &s.target, &Options::default()).expect("a body of a test has code");
-    let kernels: Vec<Generated> = subjects.iter().map(generate).collect();
+    let kernels: Vec<Generated> = subjects.iter().map(Subject::generate).collect();
     for (subject, generated) in subjects.iter().zip(&kernels) {
         for mutant in std::iter::once(&itself).chain(&subject.mutants) {
-            match mutate(mutant, &generated.source) {
+            match mutant.apply(&generated.source) {
                 Ok(source) => {
                     let symbol = format!("{}_{}", generated.name, runs.len());
                     let source = source.replacen(&generated.name, &symbol, 1);

@@ -1,16 +1,20 @@
 //! Kernels without shared memory: guards, indices, and what a launch may touch.
 
 use crate::bodies::{bias_relu, embedding};
-use crate::mutants::{Expected::WrongValue, Subject, check, each, found, mutant, not_written, once};
+use crate::mutants::{Expected::WrongValue, Subject, check, each, found, mutant, not_written, once, race, race_within};
 use monograph_ir::interp::Tensor;
 use monograph_ir::{
     DType,
-    FindingKind::{Misaligned, OutOfBounds, Race, ReadOnly, Uninitialised},
+    FindingKind::{Misaligned, OutOfBounds, ReadOnly},
 };
 
 #[test]
 fn pointwise() {
-    check("pointwise mutants", &[vectors(), scalars(), gather()]);
+    check("pointwise mutants", &subjects());
+}
+
+pub(crate) fn subjects() -> Vec<Subject> {
+    vec![vectors(), scalars(), gather()]
 }
 
 /// 150 vectors of four in two blocks; the second operand is a row of 25.
@@ -45,22 +49,22 @@ fn vectors() -> Subject {
         mutant(
             "the output is read before it is written",
             once("mg_load<4>(x1 + i#)", "mg_load<4>(y0 + i#)"),
-            found(Uninitialised, &["mg_load<4>(y0 + i#)"]),
+            race("mg_load<4>(y0 + i#)", "mg_store<4>(y0 + i#"),
         ),
         mutant(
             "eight threads store to one vector",
             once("mg_store<4>(y0 + i#", "mg_store<4>(y0 + i# / 32 * 4"),
-            found(Race, &["mg_store<4>(y0 + i# / 32 * 4"]),
+            race_within("mg_store<4>(y0 + i# / 32 * 4"),
         ),
         mutant(
             "blocks overlap by one thread",
             once("blockIdx.x * 128u", "blockIdx.x * 127u"),
-            found(Race, &["mg_store<4>(y0 + i#"]),
+            race_within("mg_store<4>(y0 + i#"),
         ),
         mutant(
             "all blocks are the first",
             once("(unsigned)blockIdx.x * 128u", "0u"),
-            found(Race, &["mg_store<4>(y0 + i#"]),
+            race_within("mg_store<4>(y0 + i#"),
         ),
         mutant(
             "a pointer is null",

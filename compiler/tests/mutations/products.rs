@@ -1,27 +1,27 @@
 //! Matrix products: slices in shared memory, buffers in turns, asynchronous copies, fragments of tensor cores.
 
 use crate::bodies::product;
-use crate::mutants::{Expected::WrongValue, Subject, check, each, found, mutant, not_written, nth, once};
+use crate::mutants::{
+    Expected::WrongValue, Subject, check, conflict, each, found, mutant, not_written, nth, once, race, race_within,
+};
 use monograph_ir::{
     DType,
-    FindingKind::{DivergentBarrier, Misaligned, OutOfBounds, PendingCopy, Race, Uninitialised},
+    FindingKind::{DivergentBarrier, Misaligned, OutOfBounds, PendingCopy, Uninitialised},
 };
 
 #[test]
 fn products() {
-    check("product mutants", &[narrow_inner(), narrow_outer(), tiled(), copied(), loaded()]);
+    check("product mutants", &subjects());
+}
+
+pub(crate) fn subjects() -> Vec<Subject> {
+    vec![narrow_inner(), narrow_outer(), tiled(), copied(), loaded()]
 }
 
 /// Two rows; a block shares the inner dimension of one column.
 fn narrow_inner() -> Subject {
     let mutants = vec![
-        mutant(
-            "the barrier is missing",
-            once("__syncthreads();", ""),
-            found(Uninitialised, &["sum = mg_add(sum, s[w * 2 + e])"])
-                .or(Race, &["s[w * 2 + e]", "s[t / 32 % 8 * 2"])
-                .or(Uninitialised, &["float sum = s[e]"]),
-        ),
+        mutant("the barrier is missing", once("__syncthreads();", ""), race("sum = ", "s[t / 32 % 8 * 2")),
         mutant("one unit too many", once("u < 25", "u < 26"), found(OutOfBounds, &["mg_load<4>(x#"])),
         mutant("one result too few", once("e < 2", "e < 1"), not_written("y0", 70)),
         mutant("one result too many", once("e < 2", "e < 3"), found(OutOfBounds, &["s[w * 2 + e]"])),
@@ -47,18 +47,13 @@ fn narrow_inner() -> Subject {
 /// Two rows; a block has 16 columns, the last six.
 fn narrow_outer() -> Subject {
     let mutants = vec![
-        mutant(
-            "the barrier is missing",
-            once("__syncthreads();", ""),
-            found(Uninitialised, &["s[w * 32 + e]"])
-                .or(Race, &["s[w * 32 + e]", "s[t / 32 * 32"])
-                .or(Uninitialised, &["float sum = s[e]"]),
-        ),
-        mutant("lanes store the same part", once("t % 32 < 8", "t % 32 < 9"), found(Race, &["s[t / 32 * 32"])),
+        mutant("the barrier is missing", once("__syncthreads();", ""), race("sum = ", "s[t / 32 * 32")),
+        mutant("lanes store the same part", once("t % 32 < 8", "t % 32 < 9"), race_within("s[t / 32 * 32")),
         mutant(
             "one column too many",
             once("if (p < 70)", "if (p < 71)"),
-            found(Race, &["y0[i#] = sum"]).or(OutOfBounds, &["y0[i#] = sum"]),
+            // The first row's is an element of the second row, the second row's is behind the end.
+            race_within("y0[i#] = sum").or(found(OutOfBounds, &["y0[i#] = sum"])),
         ),
         mutant(
             "a shuffle has a distance within the unit",
@@ -75,24 +70,22 @@ fn tiled() -> Subject {
         mutant(
             "the barrier behind the first slice is missing",
             nth(0, 2, "__syncthreads();", ""),
-            found(Uninitialised, &["mg_load<2>(s"]).or(Race, &["mg_load<2>(s"]),
+            race("mg_load<2>(s", "[i#] = t#"),
         ),
         mutant(
             "the barrier behind each slice is missing",
             nth(1, 2, "__syncthreads();", ""),
-            found(Uninitialised, &["mg_load<2>(s"]).or(Race, &["mg_load<2>(s"]),
+            race("mg_load<2>(s", "[i#] = t#"),
         ),
         mutant(
             "half of the block passes by the barrier behind each slice",
             nth(1, 2, "__syncthreads();", "if (t < 128) __syncthreads();"),
-            found(Uninitialised, &["mg_load<2>(s"])
-                .or(Race, &["mg_load<2>(s"])
-                .or(DivergentBarrier, &["__syncthreads();"]),
+            race("mg_load<2>(s", "[i#] = t#"),
         ),
         mutant(
             "the next slice is stored where the one in use lies",
             each(8, " + i# * 2304", " + (i# + 1) % 2 * 2304"),
-            found(Race, &["mg_load<2>(s", "[i#] = t#"]),
+            race("mg_load<2>(s", "[i#] = t#"),
         ),
         mutant(
             "a row too many is loaded",
@@ -104,7 +97,8 @@ fn tiled() -> Subject {
         mutant(
             "a pair of columns too many is stored",
             each(2, "g# < 18", "g# < 19"),
-            found(Race, &["mg_store<2>(y0 + i#"]).or(OutOfBounds, &["mg_store<2>(y0 + i#"]),
+            // The last row's is behind the end, that of another row is the first of the next.
+            race_within("mg_store<2>(y0 + i#").or(found(OutOfBounds, &["mg_store<2>(y0 + i#"])),
         ),
         mutant(
             "lines of shared memory are one element too short",
@@ -114,7 +108,8 @@ fn tiled() -> Subject {
         mutant(
             "lines of shared memory are too long",
             once("sb + ((int)(s % 2) * 64 + k) * 36", "sb + ((int)(s % 2) * 64 + k) * 38"),
-            found(Uninitialised, &["mg_load<2>(sb +"]).or(OutOfBounds, &["mg_load<2>(sb +"]),
+            // The last lines are in the other buffer, where the next slice is stored meanwhile.
+            race("mg_load<2>(sb +", "sb[i#] = t#"),
         ),
         mutant(
             "an element of a slice is not stored",
@@ -131,62 +126,54 @@ fn tiled() -> Subject {
         mutant(
             "tiles are in the wrong order",
             once("gm = z / 2u % 2u", "gm = z % 2u"),
-            found(Race, &["mg_store<2>(y0 + i#"]),
+            race_within("mg_store<2>(y0 + i#"),
         ),
     ];
     Subject::new("tiled", product(DType::F32, [33, 36, 130], [false, true]), 1e-6, mutants)
 }
 
-/// Five slices, copied three ahead into a ring of four.
+/// Five slices, copied three ahead into a ring of four. What a copy overwrites while it is in use is a pending copy to
+/// the thread that has issued it and a race to all others: where a thread uses elements of both, the schedule decides
+/// which comes first.
 fn copied() -> Subject {
-    const USE: &[&str] = &["mg_ldmatrix("];
+    const USE: &str = "mg_ldmatrix(";
+    const COPY: &str = "mg_async_copy<16>(";
+    let pending = || conflict(PendingCopy, USE, COPY);
     let mutants = vec![
-        mutant("nothing is waited for", once("mg_async_wait<2>();", ""), found(PendingCopy, USE)),
-        mutant(
-            "one group too few is waited for",
-            once("mg_async_wait<2>();", "mg_async_wait<3>();"),
-            found(PendingCopy, USE),
-        ),
-        mutant(
-            "a slice before the loop is not committed",
-            nth(2, 4, "mg_async_commit();", ""),
-            found(PendingCopy, USE),
-        ),
-        mutant("slices of the loop are not committed", nth(3, 4, "mg_async_commit();", ""), found(PendingCopy, USE)),
-        mutant(
-            "the barrier is missing",
-            once("__syncthreads();", ""),
-            found(PendingCopy, USE).or(Race, USE).or(Uninitialised, USE),
-        ),
+        mutant("nothing is waited for", once("mg_async_wait<2>();", ""), pending()),
+        mutant("one group too few is waited for", once("mg_async_wait<2>();", "mg_async_wait<3>();"), pending()),
+        mutant("a slice before the loop is not committed", nth(2, 4, "mg_async_commit();", ""), pending()),
+        mutant("slices of the loop are not committed", nth(3, 4, "mg_async_commit();", ""), pending()),
+        mutant("the barrier is missing", once("__syncthreads();", ""), race(USE, COPY)),
         mutant(
             "the barrier comes before the wait",
             once("mg_async_wait<2>();\n        __syncthreads();", "__syncthreads();\n        mg_async_wait<2>();"),
-            found(PendingCopy, USE).or(Race, USE).or(Uninitialised, USE),
+            pending(),
         ),
         mutant(
             "half of the block passes by the barrier once",
             once("__syncthreads();", "if (s != 1 || t < 128) __syncthreads();"),
-            found(PendingCopy, USE).or(Race, USE).or(Uninitialised, USE).or(DivergentBarrier, &["__syncthreads();"]),
+            race(USE, COPY),
         ),
         mutant(
             "a slice is copied to where the one in use lies",
             once("int n = s + 3;", "int n = s + 4;"),
-            found(PendingCopy, USE).or(Race, &["mg_ldmatrix(", "mg_async_copy<16>("]),
+            pending().or(race(USE, COPY)),
         ),
         mutant(
             "the ring is shorter for copies than for uses",
             each(2, "(unsigned)n % 4u", "(unsigned)n % 3u"),
-            found(PendingCopy, USE).or(Race, &["mg_ldmatrix(", "mg_async_copy<16>("]),
+            pending().or(race(USE, COPY)),
         ),
         mutant(
             "the first buffer is used for all slices",
             once("pa + i# +", "pa + 0 * i# +"),
-            found(PendingCopy, USE).or(Race, &["mg_ldmatrix(a", "mg_async_copy<16>(sa"]),
+            pending().or(race("mg_ldmatrix(a", "mg_async_copy<16>(sa")),
         ),
         mutant(
             "two slices are copied to one buffer",
             once("mg_async_copy<16>(sa + 1024 +", "mg_async_copy<16>(sa + 0 +"),
-            found(PendingCopy, &["mg_async_copy<16>(sa + 0 +"]).or(Uninitialised, &["mg_ldmatrix(a"]),
+            conflict(PendingCopy, "mg_async_copy<16>(sa + 0 +", "mg_async_copy<16>(sa + 0 +"),
         ),
         mutant(
             "a copy starts one element too late",
@@ -219,6 +206,26 @@ fn copied() -> Subject {
             once("mg_ldmatrix(a", "if (t >= 32 || s != 2) mg_ldmatrix(a"),
             WrongValue,
         ),
+        mutant(
+            "a lane passes by a load that is followed by another",
+            once("mg_ldmatrix(b0", "if (t != 37) mg_ldmatrix(b0"),
+            found(DivergentBarrier, &["mg_ldmatrix(b0", "mg_ldmatrix(a0"]),
+        ),
+        mutant(
+            "a lane passes by a load that is followed by a product",
+            once("mg_ldmatrix(a0", "if (t != 37) mg_ldmatrix(a0"),
+            found(DivergentBarrier, &["mg_ldmatrix(a0", "mg_mma_f16(c0_0"]),
+        ),
+        mutant(
+            "a lane takes no part in a product",
+            once("mg_mma_f16(c0_0", "if (t != 37) mg_mma_f16(c0_0"),
+            found(DivergentBarrier, &["mg_mma_f16(c0_0", "mg_mma_f16(c0_1"]),
+        ),
+        mutant(
+            "rows of a matrix begin between multiples of 16 bytes",
+            once("mg_ldmatrix(a0, pa + i#", "mg_ldmatrix(a0, pa + 4 + i#"),
+            found(Misaligned, &["mg_ldmatrix(a0"]),
+        ),
     ];
     Subject::new("copied", product(DType::F16, [40, 72, 136], [false, true]), 1e-3, mutants)
 }
@@ -226,15 +233,11 @@ fn copied() -> Subject {
 /// Four slices, loaded into registers, then stored in one of two buffers.
 fn loaded() -> Subject {
     let mutants = vec![
-        mutant(
-            "the barrier is missing",
-            once("__syncthreads();", ""),
-            found(Uninitialised, &["mg_ldmatrix"]).or(Race, &["mg_ldmatrix"]),
-        ),
+        mutant("the barrier is missing", once("__syncthreads();", ""), race("mg_ldmatrix_trans(b", "sb[")),
         mutant(
             "the first buffer is used for all slices",
             once("pa + i# +", "pa + 0 * i# +"),
-            found(Race, &["mg_ldmatrix(a", "mg_store<4>(sa +"]),
+            race("mg_ldmatrix(a", "mg_store<4>(sa +"),
         ),
         mutant(
             "half of a slice is not stored",

@@ -1,16 +1,21 @@
 //! Reductions: threads of a row meet in shuffles and in shared memory.
 
 use crate::bodies::{argmax, layer_norm, softmax, sum};
-use crate::mutants::{Expected::WrongValue, Subject, check, each, found, mutant, not_written, nth, once};
+use crate::mutants::{
+    Expected::WrongValue, Subject, check, each, found, mutant, not_written, nth, once, race, race_within,
+};
 use monograph_ir::{
     Extreme,
-    FindingKind::{DivergentBarrier, InvalidMask, OutOfBounds, Race, Uninitialised},
+    FindingKind::{DivergentBarrier, InvalidMask, OutOfBounds, Uninitialised},
 };
 
 #[test]
 fn rows() {
-    let subjects = [threads(), warps(), blocks(), columns(), two_passes(), two_outputs(), two_arrays()];
-    check("row mutants", &subjects);
+    check("row mutants", &subjects());
+}
+
+pub(crate) fn subjects() -> Vec<Subject> {
+    vec![threads(), warps(), blocks(), columns(), two_passes(), two_outputs(), two_arrays()]
 }
 
 /// A thread a row.
@@ -32,7 +37,7 @@ fn warps() -> Subject {
         mutant(
             "a shuffle is in a divergent branch",
             once("float o# = mg_shfl_xor(a#, 16);", "float o#1 = 0.0f;\nif (t < 16) o#1 = mg_shfl_xor(a#2, 16);"),
-            found(InvalidMask, &["mg_shfl_xor(a#, 1)"]).or(DivergentBarrier, &["mg_shfl_xor(a#, "]),
+            found(InvalidMask, &["mg_shfl_xor(a#, 1)"]),
         ),
         mutant(
             "a lane has left before a shuffle",
@@ -66,7 +71,7 @@ fn warps() -> Subject {
             found(DivergentBarrier, &["mg_shfl_xor(a#, 16)"]),
         ),
         mutant("a guard counts an element twice", once("i# < 50;", "i# < 51;"), WrongValue),
-        mutant("all lanes store", once("if (t == 0) {", "{"), found(Race, &["y0[r] = a#"])),
+        mutant("all lanes store", once("if (t == 0) {", "{"), race_within("y0[r] = a#")),
         mutant("one row too few", once("if (r >= 6)", "if (r >= 5)"), not_written("y0", 5)),
         mutant("one row too many", once("if (r >= 6)", "if (r >= 7)"), found(OutOfBounds, &["mg_load<2>(x0 + i#)"])),
         mutant(
@@ -75,7 +80,7 @@ fn warps() -> Subject {
                 "float o# = mg_shfl_xor(a#, 16);",
                 "__shared__ float lanes[4][32];\nlanes[threadIdx.y][t] = a#2;\nfloat o#1 = lanes[threadIdx.y][t ^ 16];",
             ),
-            found(Uninitialised, &["= lanes[threadIdx.y][t ^ 16]"]).or(Race, &["lanes[threadIdx.y][t"]),
+            race("= lanes[threadIdx.y][t ^ 16]", "lanes[threadIdx.y][t] = a#"),
         ),
         mutant(
             "a shuffle stands where a barrier of the warp should",
@@ -84,7 +89,7 @@ fn warps() -> Subject {
                 "__shared__ float lanes[4][32];\nlanes[threadIdx.y][t] = a#2;\nfloat o#1 = mg_shfl_xor(a#2, 16);\n\
                  o#1 += lanes[threadIdx.y][t ^ 8];",
             ),
-            found(Race, &["+= lanes[threadIdx.y][t ^ 8]", "lanes[threadIdx.y][t] = a#"]),
+            race("+= lanes[threadIdx.y][t ^ 8]", "lanes[threadIdx.y][t] = a#"),
         ),
     ];
     let mut subject = Subject::new("a warp a row", sum(&[6, 100], &[1]), 1e-6, mutants);
@@ -95,22 +100,16 @@ fn warps() -> Subject {
 /// A block a row.
 fn blocks() -> Subject {
     let mutants = vec![
-        mutant(
-            "there is no barrier",
-            once("__syncthreads();", ""),
-            found(Uninitialised, &["a# = s#[t % 8]"]).or(Race, &["a# = s#[t % 8]", "s#[t / 32] = a#"]),
-        ),
+        mutant("there is no barrier", once("__syncthreads();", ""), race("a# = s#[t % 8]", "s#[t / 32] = a#")),
         mutant(
             "the barrier is one of a warp",
             once("__syncthreads();", "__syncwarp();"),
-            found(Uninitialised, &["a# = s#[t % 8]"]).or(Race, &["a# = s#[t % 8]", "s#[t / 32] = a#"]),
+            race("a# = s#[t % 8]", "s#[t / 32] = a#"),
         ),
         mutant(
             "the barrier is in the branch before it",
             once("    }\n    __syncthreads();", "        __syncthreads();\n    }"),
-            found(Uninitialised, &["a# = s#[t % 8]"])
-                .or(Race, &["a# = s#[t % 8]", "s#[t / 32] = a#"])
-                .or(DivergentBarrier, &["__syncthreads();"]),
+            race("a# = s#[t % 8]", "s#[t / 32] = a#"),
         ),
         mutant(
             "there are two barriers where one should be",
@@ -137,17 +136,13 @@ fn blocks() -> Subject {
             once("float s#[8];", "float s#[7];"),
             found(OutOfBounds, &["s#[t / 32] = a#"]),
         ),
-        mutant(
-            "two warps store to one element",
-            once("s#[t / 32] =", "s#[t / 64] ="),
-            found(Race, &["s#[t / 64] = a#"]),
-        ),
+        mutant("two warps store to one element", once("s#[t / 32] =", "s#[t / 64] ="), race_within("s#[t / 64] = a#")),
         mutant(
             "the last shuffles have one distance",
             nth(1, 2, "mg_shfl_xor(a#, 4)", "mg_shfl_xor(a#, 2)"),
             WrongValue,
         ),
-        mutant("the row is of another block", once("r = blockIdx.x;", "r = 0;"), found(Race, &["y0[r] = a#"])),
+        mutant("the row is of another block", once("r = blockIdx.x;", "r = 0;"), race_within("y0[r] = a#")),
         mutant(
             "the row is behind the last",
             once("r = blockIdx.x;", "r = blockIdx.x + 1;"),
@@ -164,21 +159,19 @@ fn columns() -> Subject {
         mutant(
             "there is no barrier",
             once("__syncthreads();", ""),
-            found(Uninitialised, &["s#[k# * 8 + threadIdx.x]"])
-                .or(Uninitialised, &["a# = s#[threadIdx.x]"])
-                .or(Race, &["= s#[t * 8 + threadIdx.x]"]),
+            race("s#[k# * 8 + threadIdx.x]", "s#[t * 8 + threadIdx.x] = a#"),
         ),
         mutant(
             "threads without a row return before the barrier",
             once("r = live ? r : 36;", "if (!live) return;"),
             found(DivergentBarrier, &["__syncthreads();"]),
         ),
-        mutant("threads without a row store", once("t == 0 && live", "t == 0"), found(Race, &["y0[r] = a#"])),
+        mutant("threads without a row store", once("t == 0 && live", "t == 0"), race_within("y0[r] = a#")),
         mutant("one part too many", once("k# < 32", "k# < 33"), found(OutOfBounds, &["s#[k# * 8 + threadIdx.x]"])),
         mutant(
             "the parts overlap",
             once("s#[t * 8 + threadIdx.x] =", "s#[t * 7 + threadIdx.x] ="),
-            found(Race, &["s#[t * 7 + threadIdx.x] = a#"]),
+            race_within("s#[t * 7 + threadIdx.x] = a#"),
         ),
         mutant(
             "what does not exist is loaded, and not used",
@@ -196,20 +189,20 @@ fn two_passes() -> Subject {
         mutant(
             "the first barrier is missing",
             nth(0, 2, "__syncthreads();", ""),
-            found(Uninitialised, &["a1 = s#[t % 4]"]).or(Race, &["a1 = s#[t % 4]", "s#[t / 32] = a1"]),
+            race("a1 = s#[t % 4]", "s#[t / 32] = a1"),
         ),
         mutant(
             "the second barrier is missing",
             nth(1, 2, "__syncthreads();", ""),
-            found(Uninitialised, &["a# = s#[t % 4]"]).or(Race, &["a# = s#[t % 4]", "s#[t / 32] = a#"]),
+            race("a# = s#[t % 4]", "s#[t / 32] = a#"),
         ),
         mutant(
             "both passes use one array",
             nth(0, 2, "__shared__ float s#[4];", "__shared__ float s#1[4];\nfloat* scratch = s#1;"),
-            found(Race, &["a1 = s#[t % 4]", "s#[t / 32] = a28"]),
+            race("a1 = s#[t % 4]", "s#[t / 32] = a28"),
         )
         .and(nth(1, 2, "__shared__ float s#[4];", "float* s# = scratch;")),
-        mutant("threads without a unit store", once("if (c#) {", "{"), found(Race, &["mg_store<4>(y0 + i#"])),
+        mutant("threads without a unit store", once("if (c#) {", "{"), race_within("mg_store<4>(y0 + i#")),
         mutant(
             "what does not exist is loaded, and not used",
             once("mg_limit(i#, 250)", "i#"),
@@ -235,21 +228,17 @@ fn two_outputs() -> Subject {
         mutant(
             "the first barrier is missing",
             nth(0, 2, "__syncthreads();", ""),
-            found(Uninitialised, &["a1 = s#[t % 4]"]).or(Race, &["a1 = s#[t % 4]", "s#[t / 32] = a1"]),
+            race("a1 = s#[t % 4]", "s#[t / 32] = a1"),
         ),
         mutant(
             "the second barrier is missing",
             nth(1, 2, "__syncthreads();", ""),
-            found(Uninitialised, &["a# = s#[t % 4]"]).or(Race, &["a# = s#[t % 4]", "s#[t / 32] = a#"]),
+            race("a# = s#[t % 4]", "s#[t / 32] = a#"),
         ),
-        mutant("a warp too many stores", once("if (t == 0) {", "if (t % 64 == 0) {"), found(Race, &["y1[r] ="])),
+        mutant("a warp too many stores", once("if (t == 0) {", "if (t % 64 == 0) {"), race_within("y1[r] =")),
         mutant("nobody stores", once("if (t == 0) {", "if (t == 128) {"), not_written("y1", 0)),
         mutant("a thread does not store", once("if (c#) {", "if (c# && t != 2) {"), not_written("y0", 8)),
-        mutant(
-            "outputs are swapped",
-            once("y1[r] = t#", "y0[r] = t#"),
-            found(Race, &["y0[r] = t#", "mg_store<4>(y0 + i#"]),
-        ),
+        mutant("outputs are swapped", once("y1[r] = t#", "y0[r] = t#"), race("y0[r] = t#", "mg_store<4>(y0 + i#")),
     ];
     Subject::new("layer norm", layer_norm(3, 300), 3e-6, mutants)
 }
@@ -257,18 +246,14 @@ fn two_outputs() -> Subject {
 /// Partial results in two arrays: values and places.
 fn two_arrays() -> Subject {
     let mutants = vec![
-        mutant(
-            "the barrier is missing",
-            once("__syncthreads();", ""),
-            found(Uninitialised, &["a1 = s#[t % 4]"]).or(Race, &["a1 = s#[t % 4]", "s#[t / 32] = a1"]),
-        ),
+        mutant("the barrier is missing", once("__syncthreads();", ""), race("a1 = s#[t % 4]", "s#[t / 32] = a1")),
         mutant(
             "the places are stored behind the barrier",
             once(
                 "s#[t / 32] = p2;\n    }\n    __syncthreads();",
                 "}\n    __syncthreads();\nif (t % 32 == 0) s#[t / 32] = p2;",
             ),
-            found(Uninitialised, &["p2 = s#[t % 4]"]).or(Race, &["p2 = s#[t % 4]", "s#[t / 32] = p2"]),
+            race("p2 = s#[t % 4]", "s#[t / 32] = p2"),
         ),
         mutant("no places are stored", once("s#[t / 32] = p2;", ""), found(Uninitialised, &["p2 = s#[t % 4]"])),
         mutant("an element has the place of another", once("i# * 4 + 3;", "i# * 4 + 2;"), WrongValue),

@@ -44,17 +44,17 @@ fn blocks() -> Subject {
         mutant(
             "the first step does not wait for the elements",
             nth(0, 3, "__syncthreads();", ""),
-            found(Uninitialised, &["= s["]).or(Race, &["s[u * 256 + t] ="]),
+            found(Race, &["= s["]).or(found(Race, &["s[u * 256 + t] ="])),
         ),
         mutant(
             "steps between warps do not wait",
             once("if (j > 32 || next > 32)", "if (j > 64 || next > 64)"),
-            found(Race, &["= s["]).or(Race, &["] = "]),
+            found(Race, &["= s["]).or(found(Race, &["] = "])),
         ),
         mutant(
             "steps within a warp do not wait",
             once("__syncwarp(MG_ALL_LANES);", ""),
-            found(Race, &["= s["]).or(Race, &["] = "]),
+            found(Race, &["= s["]).or(found(Race, &["] = "])),
         ),
         mutant("no step is the mirror of another", once("2 * j == k ?", "2 * j == k + 1 ?"), WrongValue),
         mutant("the greater comes first", once("if (high < low)", "if (high > low)"), WrongValue),
@@ -74,7 +74,7 @@ fn counts() -> Subject {
         mutant(
             "sums do not wait for the counters",
             once("__syncthreads();", ""),
-            found(Race, &["counts["]).or(Uninitialised, &["counts[v * 256 + t]"]),
+            found(Race, &["counts["]).or(found(Uninitialised, &["counts[v * 256 + t]"])),
         ),
         mutant("a warp too many is summed", once("v < 8;", "v < 9;"), found(OutOfBounds, &["counts[v * 256 + t]"])),
         mutant("a warp is left out", once("v < 8;", "v < 7;"), WrongValue),
@@ -93,22 +93,22 @@ fn places() -> Subject {
         mutant(
             "the sums of the warps do not wait for the counters",
             nth(0, 4, "__syncthreads();", ""),
-            found(Race, &["counts["]).or(Uninitialised, &["counts["]),
+            found(Race, &["counts["]).or(found(Uninitialised, &["counts["])),
         ),
         mutant(
             "sums are read before all have written",
             nth(1, 4, "__syncthreads();", ""),
-            found(Race, &["sums["]).or(Uninitialised, &["sums[v]"]),
+            found(Race, &["sums["]).or(found(Uninitialised, &["sums[v]"])),
         ),
         mutant(
             "elements go to places that are not known",
             nth(2, 4, "__syncthreads();", ""),
-            found(Race, &["counts["]).or(Race, &["first["]),
+            found(Race, &["counts["]).or(found(Race, &["first["])),
         ),
         mutant(
             "elements are written before they are sorted",
             nth(3, 4, "__syncthreads();", ""),
-            found(Race, &["s["]).or(Uninitialised, &["= s["]).or(Race, &["first["]),
+            found(Race, &["s["]).or(found(Uninitialised, &["= s["])).or(found(Race, &["first["])),
         ),
         mutant("tiles before this one are left out", once("g > 0 ?", "g > 1 ?"), found(Race, &["y0[i#] = a#"])),
         mutant("the first digit starts behind the others", once("(int)(s#", "1 + (int)(s#"), found(NotWritten, &[])),
@@ -132,7 +132,7 @@ fn scatters() -> Subject {
         mutant(
             "places do not wait for the searches",
             once("__syncthreads();", ""),
-            found(Race, &["bounds["]).or(Uninitialised, &["bounds["]),
+            found(Race, &["bounds["]).or(found(Uninitialised, &["bounds["])),
         ),
         mutant("the last place has no end", once("m <= 55;", "m < 55;"), found(Uninitialised, &["bounds[i# + 1]"])),
         mutant("a place too many is searched", once("m <= 55;", "m <= 56;"), found(OutOfBounds, &["bounds[m] = low;"])),

@@ -4,7 +4,7 @@ use crate::build::Body;
 use monograph_compiler::codegen::{generate, supported};
 use monograph_compiler::{Options, compile};
 use monograph_ir::testing::{self, random_graph};
-use monograph_ir::{DType, Elementwise, Extreme, Graph, Literal, Op, Reduction, ScatterKind, Target};
+use monograph_ir::{Axes, DType, Elementwise, Extreme, Graph, Literal, Op, Reduction, ScatterKind, Target, Windows};
 
 /// Names and texts.
 pub(crate) fn all() -> Vec<(String, String)> {
@@ -85,6 +85,7 @@ fn bodies() -> Vec<Graph> {
         let y = body.op(Op::ScatterSorted { axis: 0, kind: ScatterKind::Add }, &[base, entries, updates]);
         all.push(body.done(&[y]));
     }
+    all.extend(DType::ALL.into_iter().flat_map(over_windows));
     // Many reductions together, over columns and by blocks.
     for (axis, shape) in [(0, [300, 40]), (1, [40, 3000])] {
         let mut body = Body::new();
@@ -106,6 +107,48 @@ fn bodies() -> Vec<Graph> {
             body.done(&[y])
         })
     }));
+    all
+}
+
+/// Convolutions of both schedules, and every op over windows.
+fn over_windows(dtype: DType) -> Vec<Graph> {
+    let windows = || {
+        let mut windows = Windows::dense(2);
+        windows.strides[1] = 2;
+        windows.low[0] = 1;
+        windows.high[1] = 3;
+        windows.input_dilation[1] = 2;
+        windows.dilation[0] = 2;
+        Box::new(windows)
+    };
+    let sizes = Axes::from_slice(&[2, 3]);
+    let mut all: Vec<Graph> = (Extreme::ALL.iter())
+        .map(|&kind| {
+            let op = Op::WindowArg { kind, sizes: sizes.clone(), windows: windows() };
+            unary(op, dtype, &[3, 6, 7])
+        })
+        .collect();
+    for &kind in Reduction::ALL.iter().filter(|k| k.takes(dtype)) {
+        let op = Op::WindowReduce { kind, sizes: sizes.clone(), windows: windows() };
+        all.push(unary(op, dtype, &[3, 6, 7]));
+    }
+    if dtype == DType::Bool {
+        return all;
+    }
+    let counts = [0, 1].map(|d| windows().count(d, [6, 7][d], sizes[d]).expect("a window fits"));
+    let mut body = Body::new();
+    let updates = body.input(dtype, &[3, counts[0], counts[1]]);
+    let indices = body.input(DType::I64, &[3, counts[0], counts[1]]);
+    let op = Op::WindowScatter { extents: Axes::from_slice(&[6, 7]), sizes, windows: windows() };
+    let y = body.op(op, &[updates, indices]);
+    all.push(body.done(&[y]));
+    for (outputs, groups) in [(3, 1), (8, 2), (40, 1), (140, 2)] {
+        let mut body = Body::new();
+        let x = body.input(dtype, &[4, 6, 11, 13]);
+        let kernel = body.input(dtype, &[outputs * groups, 6 / groups, 2, 3]);
+        let y = body.op(Op::Convolution { windows: windows(), groups }, &[x, kernel]);
+        all.push(body.done(&[y]));
+    }
     all
 }
 

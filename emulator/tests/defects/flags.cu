@@ -215,6 +215,74 @@ extern "C" __global__ void grid_relaxed_wait(float* y, const float* a, unsigned*
     y[128 + b * 32 + t] = y[(b + 1) % 4 * 32 + t];  // found
 }
 
+// A second barrier is missing: a block may write for the next round what another still reads for this one.
+extern "C" __global__ void grid_one_barrier(float* y, const float* a, unsigned* f) {
+    const int t = threadIdx.x, b = blockIdx.x, blocks = gridDim.x;
+    float sum = 0.0f;
+    for (unsigned round = 1; round <= 2; ++round) {
+        y[b * 32 + t] = a[t] * round;  // found
+        __syncthreads();
+        if (t == 0) {
+            emu_atomic_add(f, 1u, 3);
+            while (emu_load_acquire(f) < blocks * round) emu_yield();
+        }
+        __syncthreads();
+        sum += y[(blocks - 1 - b) * 32 + t];  // found
+    }
+    y[(blocks + b) * 32 + t] = sum;
+}
+
+extern "C" __global__ void grid_one_barrier_volatile(float* y, const float* a, unsigned* f) {
+    const int t = threadIdx.x, b = blockIdx.x, blocks = gridDim.x;
+    float sum = 0.0f;
+    for (unsigned round = 1; round <= 2; ++round) {
+        y[b * 32 + t] = a[t] * round;  // found
+        __syncthreads();
+        if (t == 0) {
+            __threadfence();
+            atomicAdd(f, 1u);
+            while (look(f) < blocks * round) {}
+            __threadfence();
+        }
+        __syncthreads();
+        sum += y[(blocks - 1 - b) * 32 + t];  // found
+    }
+    y[(blocks + b) * 32 + t] = sum;
+}
+
+extern "C" __global__ void grid_two_barriers(float* y, const float* a, unsigned* f) {
+    const int t = threadIdx.x, b = blockIdx.x;
+    float sum = 0.0f;
+    for (unsigned round = 0; round < 2; ++round) {
+        y[b * 32 + t] = a[t] * round;
+        for (unsigned barrier = 1; barrier <= 2; ++barrier) {
+            __syncthreads();
+            if (t == 0) {
+                emu_atomic_add(f, 1u, 3);
+                while (emu_load_acquire(f) < 8 * round + 4 * barrier) emu_yield();
+            }
+            __syncthreads();
+            if (barrier == 1) sum += y[(3 - b) * 32 + t];
+        }
+    }
+    y[128 + b * 32 + t] = sum;
+}
+
+// More flags are seen than the one that matters, which comes first.
+extern "C" __global__ void many_flags(float* y, const float* a, unsigned* f) {
+    const unsigned b = blockIdx.x;
+    if (threadIdx.x > 0) return;
+    if (b < 15) {
+        y[b] = a[0];  // found
+        raise(f + b);
+    } else {
+        for (int i = 0; i < 15; ++i) {
+            while (look(f + i) == 0) {}
+        }
+        y[b] = y[0];  // found
+    }
+}
+
 // ---- The last block sums ----
 
 extern "C" __global__ void last_block(float* y, const float* a, unsigned* f) {

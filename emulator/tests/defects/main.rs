@@ -94,7 +94,8 @@ pub(crate) fn check(source: &str, cases: &[Case]) {
         let run =
             KernelRun { symbol: case.symbol, grid: case.blocks, block: case.threads, shared: case.dynamic, parameters };
         for schedule in [Schedule::InOrder, Schedule::Reverse, Schedule::Seeded(3)] {
-            let options = EmulatorOptions { schedule, checked: true, time_limit: case.time_limit };
+            let options =
+                EmulatorOptions { schedule, checked: true, time_limit: case.time_limit, ..EmulatorOptions::default() };
             let problem = match program.run_with(&run, &options) {
                 Ok(_) if case.found.is_none() => continue,
                 Ok(_) => "nothing is found".to_string(),

@@ -381,6 +381,60 @@ extern "C" __global__ void volatile_warp(float* y, const float* a) {
     if (t == 0) y[0] = s[0];
 }
 
+// ---- Operations of all lanes ----
+
+EMU_OPERATION void rotate(void** lanes) {
+    float first = *(float*)lanes[0];
+    for (int lane = 0; lane < 31; ++lane) *(float*)lanes[lane] = *(float*)lanes[lane + 1];
+    *(float*)lanes[31] = first;
+}
+
+extern "C" __global__ void together(float* y, const float* a) {
+    const int t = threadIdx.x;
+    float x = a[t];
+    // However many calls the compiler makes of these, they are two lines.
+    for (int i = 0; i < t % 2; ++i) x += 1.0f;
+    for (int i = 0; i < 3; ++i) emu_together(rotate, &x, "rotate", __LINE__);
+    emu_together(rotate, &x, "rotate", __LINE__);
+    // What is wrong is found: there is no such element.
+    const int from = (t + 4) % 32 + t / 32 * 32;
+    y[x == a[from] + from % 2 ? t : 1 << 20] = x;
+}
+
+extern "C" __global__ void together_for_a_barrier(float* y, const float* a) {
+    __shared__ float s[32];
+    const int t = threadIdx.x;
+    float x = a[t];
+    s[t] = x;  // found
+    emu_together(rotate, &x, "rotate", __LINE__);
+    y[t] = s[31 - t] + x;  // found
+}
+
+extern "C" __global__ void together_without_one(float* y, const float* a) {
+    float x = a[threadIdx.x];
+    if (threadIdx.x != 37) emu_together(rotate, &x, "rotate", __LINE__);  // found
+    emu_together(rotate, &x, "rotate", __LINE__);  // found
+    y[threadIdx.x] = x;
+}
+
+extern "C" __global__ void together_and_a_shuffle(float* y, const float* a) {
+    float x = a[threadIdx.x];
+    if (threadIdx.x < 16) {
+        emu_together(rotate, &x, "rotate", __LINE__);  // found
+    } else {
+        x = __shfl_sync(~0u, x, 0);  // found
+    }
+    y[threadIdx.x] = x;
+}
+
+extern "C" __global__ void together_after_an_end(float* y, const float* a) {
+    float x = a[threadIdx.x];
+    y[threadIdx.x] = x;
+    if (threadIdx.x == 5) return;
+    emu_together(rotate, &x, "rotate", __LINE__);  // found
+    y[threadIdx.x] = x;
+}
+
 // ---- Barriers ----
 
 extern "C" __global__ void divergent(float* y, const float* a) {

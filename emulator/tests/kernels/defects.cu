@@ -116,3 +116,13 @@ static __device__ __noinline__ float deeper(float x, int depth) {
 extern "C" __global__ void overflow(float* y) {
     y[0] = deeper(1.0f, 0);
 }
+
+// Even and odd threads wait at barriers that count more threads than come.
+extern "C" __global__ void many_wait(int* y) {
+    if (threadIdx.x % 2 == 0) {
+        emu_barrier_sync(1, 128);  // found
+    } else {
+        emu_barrier_sync(2, 128);  // others
+    }
+    y[threadIdx.x] = 1;
+}

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 const SOURCE: &str = include_str!("defects.cu");
-const SYMBOLS: [&str; 21] = [
+const SYMBOLS: [&str; 22] = [
     "race_in_shared_memory",
     "race_of_writes",
     "unordered_flag",
@@ -29,6 +29,7 @@ const SYMBOLS: [&str; 21] = [
     "pending_copy",
     "misuse",
     "overflow",
+    "many_wait",
 ];
 
 fn program() -> Option<&'static EmulatedProgram> {
@@ -240,6 +241,22 @@ fn nobody_can_go_on() {
 }
 
 #[test]
+fn threads_that_wait_at_one_place_are_told_together() {
+    for options in [EmulatorOptions::default(), unchecked()] {
+        let parameters = vec![Parameter::Write(4 * 130, DType::I32, "y")];
+        let Some(finding) = find_with(&launch("many_wait", 1, 130, parameters), &options) else { return };
+        is(&finding, FindingKind::Hang, "many_wait");
+        let waits: Vec<_> = finding.waits.iter().map(|w| (w.at.as_ref().unwrap().line, w.text.as_str())).collect();
+        let (even, odd) = (marked("many_wait", "// found").0, marked("many_wait", "// others").0);
+        let expected = [
+            (even, "threads 0, 2, 4, 6, 8, 10, 12, 14, … (65 in all) of block 0 0 0 at bar.sync"),
+            (odd, "threads 1, 3, 5, 7, 9, 11, 13, 15, … (65 in all) of block 0 0 0 at bar.sync"),
+        ];
+        assert_eq!(waits, expected, "{finding}");
+    }
+}
+
+#[test]
 fn a_launch_that_takes_too_long() {
     let time_limit = Duration::from_millis(300);
     for options in
@@ -261,6 +278,8 @@ fn crashes_and_traps() {
     thread(&finding, 0, 2);
     let finding = find("overflow", 1, 1, vec![y(1)]).unwrap();
     assert_eq!((finding.kind, finding.kernel.as_str()), (FindingKind::Crash, "overflow"), "{finding}");
+    let at = finding.at.as_ref().unwrap_or_else(|| panic!("no line: {finding}"));
+    assert!(at.text.contains("here"), "no line of `deeper`: {finding}");
 }
 
 #[test]

@@ -166,6 +166,52 @@ fn findings_name_the_users_place_and_the_programs_values() {
     assert!(found.to_string().contains("made.mg:7:3"), "{found}");
 }
 
+/// What is found when `add` or `neg` has another body.
+fn found_with(from: &str, to: &str) -> Option<Finding> {
+    let source = SOURCE.replace(from, to);
+    assert_ne!(source, SOURCE);
+    Some(finding(loaded(&source, EmulatorOptions::default())?.replay()))
+}
+
+const SUM: &str = "y[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];";
+
+#[test]
+fn a_pointer_does_not_reach_into_another_range_of_its_launch() {
+    // In launch `b` alone, the result is 256 bytes behind the first input.
+    let far = "{ const float x = a[threadIdx.x]; y[threadIdx.x] = x + b[threadIdx.x]; \
+               if (x == 11.0f) y[threadIdx.x] = a[threadIdx.x + 64]; }";
+    let Some(found) = found_with(SUM, far) else { return };
+    assert_eq!((found.kind, found.launch.as_deref()), (FindingKind::OutOfBounds, Some("b")), "{found}");
+    let memory = found.memory.clone().unwrap();
+    assert_eq!((memory.what, memory.element), (MemoryKind::Arena, 64), "{found}");
+    // It is the first input also where an output is nearer.
+    let near = far.replace("+ 64", "+ 63");
+    let found = found_with(SUM, &near).unwrap();
+    assert_eq!((found.kind, found.memory.unwrap().what), (FindingKind::OutOfBounds, MemoryKind::Arena));
+}
+
+#[test]
+fn two_parameters_with_the_same_bytes_meet_there() {
+    // Launch `new s` alone reads the state and `-12`, and writes the state.
+    let neighbour = "y[threadIdx.x] = (b[0] == -12.0f ? a[threadIdx.x ^ 1] : a[threadIdx.x]) + b[threadIdx.x];";
+    let Some(found) = found_with(SUM, neighbour) else { return };
+    assert_eq!((found.kind, found.launch.as_deref()), (FindingKind::Race, Some("new s")), "{found}");
+    assert_eq!(found.memory.unwrap().name, "s");
+    let input = "{ float s = a[threadIdx.x] + b[threadIdx.x]; if (b[0] == -12.0f) ((float*)a)[threadIdx.x] = s; \
+                 y[threadIdx.x] = s; }";
+    let found = found_with(SUM, input).unwrap();
+    assert_eq!((found.kind, found.launch.as_deref()), (FindingKind::ReadOnly, Some("new s")), "{found}");
+}
+
+#[test]
+fn what_an_earlier_launch_left_in_an_output_is_not_written() {
+    // Launch `o` alone reads 12, and its result lies where `a` was.
+    let left = "y[threadIdx.x] = a[0] == 12.0f ? y[threadIdx.x] : -a[threadIdx.x];";
+    let Some(found) = found_with("y[threadIdx.x] = -a[threadIdx.x];", left) else { return };
+    assert_eq!((found.kind, found.launch.as_deref()), (FindingKind::Uninitialised, Some("o")), "{found}");
+    assert_eq!(found.memory.unwrap().what, MemoryKind::Arena);
+}
+
 #[test]
 fn the_states_are_what_they_were_before_a_replay_that_failed() {
     // The launch that updates the state in place does so, and then gives up where the state was what a replay left.
@@ -183,15 +229,18 @@ fn the_states_are_what_they_were_before_a_replay_that_failed() {
 }
 
 #[test]
-fn a_process_that_dies_is_a_finding_and_the_next_replay_starts_another() {
+fn a_process_that_is_killed_is_no_finding_and_the_next_replay_starts_another() {
     let Some(mut emulated) = loaded(SOURCE, EmulatorOptions::default()) else { return };
     assert!(emulated.process().is_none());
     emulated.replay().unwrap();
     let process = emulated.process().unwrap().to_string();
     assert!(Command::new("kill").args(["-9", &process]).status().unwrap().success());
-    let found = finding(emulated.replay());
-    assert_eq!(found.kind, FindingKind::Crash);
-    assert!(found.message.contains("signal 9"), "{found}");
+    match emulated.replay() {
+        Err(Error::Io { message, .. }) => {
+            assert!(message.contains("from outside") && message.contains("signal 9"), "{message}");
+        }
+        other => panic!("{other:?}"),
+    }
     // The state is what the first replay left.
     emulated.replay().unwrap();
     assert_eq!(read(&emulated, slot(3, 0)), [76.0, 74.0, 72.0, 70.0]);

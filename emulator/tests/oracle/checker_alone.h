@@ -20,6 +20,7 @@ namespace emu {
 
 Fiber* current;
 Launch* launch;
+uint64_t changes = 0;
 
 struct Found {
     std::string kind;
@@ -30,6 +31,8 @@ std::string finding_text(const char* kind, uintptr_t, const Fiber*, const std::s
 void send_finding(const char* text, size_t size) { throw Found{std::string(text, size)}; }
 void stop_thread() { throw Found{"stopped"}; }
 void yield() {}
+void give_way() {}
+void value_changed() {}
 void fail(const std::string& text) {
     puts(text.c_str());
     exit(1);

@@ -45,6 +45,19 @@ fn node_cost(graph: &Graph, node: &Node) -> u64 {
             });
             result().saturating_mul(2).saturating_mul(inner as u64).max(result())
         }
+        // A block of four words takes ten rounds of some operations.
+        Op::RandomBits { .. } => result().saturating_mul(16),
+        Op::Convolution { .. } => {
+            let kernel = node.operands.get(1).and_then(|&v| graph.ty(v).spec());
+            let inner = kernel.map_or(0, |k| k.shape.iter().skip(1).product::<usize>() as u64);
+            result().saturating_mul(2).saturating_mul(inner).max(result())
+        }
+        Op::WindowReduce { sizes, .. } | Op::WindowArg { sizes, .. } => {
+            result().saturating_mul(sizes.iter().product::<usize>() as u64)
+        }
+        Op::WindowScatter { sizes, .. } => {
+            operand(0).saturating_mul(sizes.iter().product::<usize>() as u64).saturating_add(result())
+        }
         Op::Scatter { .. } | Op::ScatterSorted { .. } => result().saturating_add(operand(2)),
         Op::Cond { then, otherwise } => cost(&then.0).max(cost(&otherwise.0)),
         Op::While { condition, body } => cost(&condition.0).saturating_add(cost(&body.0)),

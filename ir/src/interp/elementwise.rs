@@ -4,7 +4,7 @@
 //! computed in `f32` and rounded once. The functions are those of the standard library and of `libm`: within an ulp
 //! or so of the true value, not correctly rounded, so kernels are compared with a tolerance there.
 
-use super::number::{Float, Integer, Real, maximum, minimum};
+use super::number::{Float, Integer, Neighbours, Real, maximum, minimum};
 use super::tensor::{collect, with_any};
 use super::{Cell, Data, EvalError, Tensor};
 use crate::{DType, Elementwise};
@@ -52,7 +52,7 @@ macro_rules! lane {
     };
 }
 
-/// One expression for every float dtype; `same` or `bool` is the result.
+/// One expression for every float dtype; `same` or `bool` is the result, `plain` that of operands left as they are.
 macro_rules! float {
     ($x:ident, $kind:ident, $args:tt $f:expr) => {
         match dtype($x)? {
@@ -136,6 +136,23 @@ pub(super) fn elementwise(op: Elementwise, x: &[Tensor]) -> Result<Data, EvalErr
         Elementwise::Cos => float!(x, same, (a) a.cos()),
         Elementwise::Tanh => float!(x, same, (a) a.tanh()),
         Elementwise::Erf => float!(x, same, (a) Real::erf(a)),
+        Elementwise::Exp2 => float!(x, same, (a) a.exp2()),
+        Elementwise::Log2 => float!(x, same, (a) a.log2()),
+        Elementwise::Log10 => float!(x, same, (a) a.log10()),
+        Elementwise::Cbrt => float!(x, same, (a) a.cbrt()),
+        Elementwise::Tan => float!(x, same, (a) a.tan()),
+        Elementwise::Asin => float!(x, same, (a) a.asin()),
+        Elementwise::Acos => float!(x, same, (a) a.acos()),
+        Elementwise::Atan => float!(x, same, (a) a.atan()),
+        Elementwise::Sinh => float!(x, same, (a) a.sinh()),
+        Elementwise::Cosh => float!(x, same, (a) a.cosh()),
+        Elementwise::Asinh => float!(x, same, (a) Real::asinh(a)),
+        Elementwise::Acosh => float!(x, same, (a) Real::acosh(a)),
+        Elementwise::Atanh => float!(x, same, (a) Real::atanh(a)),
+        Elementwise::Erfc => float!(x, same, (a) Real::erfc(a)),
+        Elementwise::Erfinv => float!(x, same, (a) Real::erfinv(a)),
+        Elementwise::Lgamma => float!(x, same, (a) Real::lgamma(a)),
+        Elementwise::Digamma => float!(x, same, (a) Real::digamma(a)),
         Elementwise::Floor => float!(x, same, (a) a.floor()),
         Elementwise::Ceil => float!(x, same, (a) a.ceil()),
         Elementwise::Round => float!(x, same, (a) a.round_ties_even()),
@@ -143,6 +160,9 @@ pub(super) fn elementwise(op: Elementwise, x: &[Tensor]) -> Result<Data, EvalErr
         Elementwise::IsNan => float!(x, bool, (a) a.is_nan()),
         Elementwise::IsInf => float!(x, bool, (a) a.is_infinite()),
         Elementwise::IsFinite => float!(x, bool, (a) a.is_finite()),
+        Elementwise::SignBit => float!(x, bool, (a) Real::sign_bit(a)),
+        Elementwise::CountOnes => integer!(x, (a) Integer::count_ones(a)),
+        Elementwise::LeadingZeros => integer!(x, (a) Integer::leading_zeros(a)),
         Elementwise::Not => bits!(x, (a) !a),
         Elementwise::Add => number!(x, (a, b) float a + b, int a.wrapping_add(b)),
         Elementwise::Sub => number!(x, (a, b) float a - b, int a.wrapping_sub(b)),
@@ -155,6 +175,9 @@ pub(super) fn elementwise(op: Elementwise, x: &[Tensor]) -> Result<Data, EvalErr
         }
         Elementwise::Pow => float!(x, same, (a, b) a.powf(b)),
         Elementwise::Atan2 => float!(x, same, (a, b) a.atan2(b)),
+        Elementwise::Hypot => float!(x, same, (a, b) a.hypot(b)),
+        Elementwise::Copysign => float!(x, same, (a, b) if Real::sign_bit(b) { -a.abs() } else { a.abs() }),
+        Elementwise::Nextafter => float!(x, plain, (a, b) a.next_after(b)),
         Elementwise::Maximum => any!(x, maximum),
         Elementwise::Minimum => any!(x, minimum),
         Elementwise::And => bits!(x, (a, b) a & b),

@@ -14,7 +14,8 @@
 //!   results agree to the bit; `f16` and `bf16` in `f32`, rounded once at the end.
 //! - `div_floor` and `mod_floor` of floats are Python's and NumPy's: from the exact remainder (`1 // 0.1` is 9),
 //!   `-1 // inf` is -1, `-1 % inf` is inf, a remainder of zero has the sign of the divisor.
-//! - Transcendental functions are the platform's and `libm`'s, within an ulp or so.
+//! - Transcendental functions are the platform's and `libm`'s, within an ulp or so; `erfinv`, `lgamma` and `digamma` are
+//!   written out here and in the kernels alike, and give equal bits everywhere.
 //! - Moving a NaN keeps its bits, computing with it may not.
 
 mod convert;
@@ -26,9 +27,12 @@ mod matmul;
 mod movement;
 mod number;
 mod program;
+mod random;
 mod reduce;
 mod sort;
+mod special;
 mod tensor;
+mod windows;
 
 pub use cost::cost;
 pub use error::EvalError;
@@ -61,6 +65,7 @@ fn apply(op: &Op, mut x: Vec<Tensor>, results: &[Type], limits: &Limits) -> Resu
         Op::Parameter(number) => return Err(EvalError::Invalid(format!("parameter {number} is not declared"))),
         Op::Constant(literal) => return Tensor::full(spec.clone(), *literal).map(|x| vec![x]),
         Op::Iota { dtype, shape, axis } => convert::iota(*dtype, shape, *axis)?,
+        Op::RandomBits { shape } => random::random_bits(&x[0], shape.size())?,
         Op::Elementwise(op) => elementwise::elementwise(*op, &x)?,
         Op::Select => elementwise::select(&x)?,
         Op::Cast(dtype) => convert::cast(&x[0], *dtype)?,
@@ -86,6 +91,10 @@ fn apply(op: &Op, mut x: Vec<Tensor>, results: &[Type], limits: &Limits) -> Resu
             sort::scatter_sorted(base, &x[0], &x[1], *axis, *kind)?
         }
         Op::Matmul { transpose_a, transpose_b } => matmul::matmul(&x[0], &x[1], *transpose_a, *transpose_b)?,
+        Op::Convolution { windows, groups } => windows::convolution(&x[0], &x[1], windows, *groups, shape)?,
+        Op::WindowReduce { kind, sizes, windows } => windows::reduce(&x[0], *kind, sizes, windows, shape)?,
+        Op::WindowArg { kind, sizes, windows } => windows::arg(&x[0], *kind, sizes, windows, shape)?,
+        Op::WindowScatter { extents: _, sizes, windows } => windows::scatter(&x[0], &x[1], sizes, windows, shape)?,
         Op::Take { axis } => index::take(&x[0], &x[1], *axis, shape.size())?,
         Op::TakeAlong { axis } => index::take_along(&x[0], &x[1], *axis)?,
         Op::Scatter { axis, kind } => {

@@ -1,6 +1,6 @@
 //! What the interpreter needs to know of each element type.
 
-use super::Cell;
+use super::{Cell, special};
 use crate::rounding::*;
 use half::{bf16, f16};
 
@@ -209,6 +209,10 @@ pub(super) trait Integer: Cell {
     fn sign(self) -> Self;
     /// `MIN` stays.
     fn magnitude(self) -> Self;
+    /// How many bits are 1.
+    fn count_ones(self) -> Self;
+    /// How many 0 bits are above the highest 1.
+    fn leading_zeros(self) -> Self;
 }
 
 macro_rules! integers {
@@ -254,6 +258,14 @@ macro_rules! integers {
                 let $x = self;
                 $magnitude
             }
+            #[inline]
+            fn count_ones(self) -> $cell {
+                <$cell>::count_ones(self) as $cell
+            }
+            #[inline]
+            fn leading_zeros(self) -> $cell {
+                <$cell>::leading_zeros(self) as $cell
+            }
         }
     )*};
 }
@@ -270,8 +282,24 @@ integers! {
 pub(super) trait Real: Copy {
     /// -1 or 1; keeps ±0 and NaN.
     fn sign(self) -> Self;
+    /// Whether it is negative or -0; false for NaN.
+    fn sign_bit(self) -> bool;
     /// The error function.
     fn erf(self) -> Self;
+    /// 1 less the error function.
+    fn erfc(self) -> Self;
+    /// Inverse hyperbolic sine.
+    fn asinh(self) -> Self;
+    /// Inverse hyperbolic cosine.
+    fn acosh(self) -> Self;
+    /// Inverse hyperbolic tangent.
+    fn atanh(self) -> Self;
+    /// Inverse of the error function.
+    fn erfinv(self) -> Self;
+    /// Logarithm of the absolute value of the gamma function.
+    fn lgamma(self) -> Self;
+    /// Derivative of the logarithm of the gamma function.
+    fn digamma(self) -> Self;
     /// The exact quotient rounded towards minus infinity.
     fn quotient_floor(self, by: Self) -> Self;
     /// Remainder with the sign of `by`.
@@ -279,7 +307,7 @@ pub(super) trait Real: Copy {
 }
 
 macro_rules! reals {
-    ($($real:ty, $erf:path;)*) => {$(
+    ($($real:ty, $erf:path, $erfc:path, $asinh:path, $acosh:path, $atanh:path;)*) => {$(
         impl Real for $real {
             #[inline]
             fn sign(self) -> $real {
@@ -287,8 +315,49 @@ macro_rules! reals {
             }
 
             #[inline]
+            fn sign_bit(self) -> bool {
+                self.is_sign_negative() && !self.is_nan()
+            }
+
+            #[inline]
             fn erf(self) -> $real {
                 $erf(self)
+            }
+
+            #[inline]
+            fn erfc(self) -> $real {
+                $erfc(self)
+            }
+
+            #[inline]
+            fn asinh(self) -> $real {
+                $asinh(self)
+            }
+
+            #[inline]
+            fn acosh(self) -> $real {
+                // The crate's gives numbers for some of -4096..-2.
+                if self < 1.0 { <$real>::NAN } else { $acosh(self) }
+            }
+
+            #[inline]
+            fn atanh(self) -> $real {
+                $atanh(self)
+            }
+
+            #[inline]
+            fn erfinv(self) -> $real {
+                special::erfinv(f64::from(self)) as $real
+            }
+
+            #[inline]
+            fn lgamma(self) -> $real {
+                special::lgamma(f64::from(self)) as $real
+            }
+
+            #[inline]
+            fn digamma(self) -> $real {
+                special::digamma(f64::from(self)) as $real
             }
 
             /// As Python and NumPy: from the exact remainder, so that `1 // 0.1` is 9 though `1 / 0.1` rounds to 10;
@@ -328,6 +397,39 @@ macro_rules! reals {
 }
 
 reals! {
-    f32, libm::erff;
-    f64, libm::erf;
+    f32, libm::erff, libm::erfcf, libm::asinhf, libm::acoshf, libm::atanhf;
+    f64, libm::erf, libm::erfc, libm::asinh, libm::acosh, libm::atanh;
 }
+
+/// Floats beside a float of their own dtype.
+pub(super) trait Neighbours: Cell {
+    /// The next value towards `other`: `other` where equal, NaN if either is.
+    fn next_after(self, other: Self) -> Self;
+}
+
+macro_rules! neighbours {
+    ($($cell:ty)*) => {$(
+        impl Neighbours for $cell {
+            #[inline]
+            fn next_after(self, other: $cell) -> $cell {
+                if self.is_nan() || other.is_nan() {
+                    return <$cell>::NAN;
+                }
+                let zero = <$cell>::from_bits(0);
+                if self == other {
+                    other
+                } else if self == zero {
+                    let least = <$cell>::from_bits(1);
+                    if other > zero { least } else { -least }
+                } else if (self < other) == (self > zero) {
+                    // The numbers of one sign are in the order of their bits.
+                    <$cell>::from_bits(self.to_bits() + 1)
+                } else {
+                    <$cell>::from_bits(self.to_bits() - 1)
+                }
+            }
+        }
+    )*};
+}
+
+neighbours! { f16 bf16 f32 f64 }

@@ -11,7 +11,7 @@ use super::{Cell, Data, EvalError, Tensor};
 use crate::{Extreme, Reduction};
 
 /// How elements combine: a running value, and what is stored of it.
-trait Fold<T> {
+pub(super) trait Fold<T> {
     type Acc: Copy;
     const START: Self::Acc;
 
@@ -19,12 +19,12 @@ trait Fold<T> {
     fn finish(acc: Self::Acc) -> T;
 }
 
-struct Sum;
-struct Prod;
-struct Max;
-struct Min;
-struct Any;
-struct All;
+pub(super) struct Sum;
+pub(super) struct Prod;
+pub(super) struct Max;
+pub(super) struct Min;
+pub(super) struct Any;
+pub(super) struct All;
 
 impl<T: Number> Fold<T> for Sum {
     type Acc = T::Acc;

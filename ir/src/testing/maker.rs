@@ -1,9 +1,10 @@
 //! How a random graph is made: one random op after the other over the values that are there.
 
 use super::{Options, Random};
+use crate::philox::STATE;
 use crate::{
     Amounts, Axes, Binding, DType, Elementwise, Extreme, Graph, Literal, Op, Origin, OutputKind, ParamKind, Reduction,
-    Region, ScatterKind, Shape, Spec, Type, ValueId, infer,
+    Region, ScatterKind, Shape, Spec, Type, ValueId, Windows, infer,
 };
 use std::sync::Arc;
 
@@ -186,7 +187,7 @@ impl Maker<'_> {
 
     /// Tries one random op.
     fn step(&mut self) -> Option<()> {
-        match self.random.below(30) {
+        match self.random.below(33) {
             0..=7 => self.elementwise(),
             8 => self.select(),
             9 | 10 => {
@@ -215,13 +216,25 @@ impl Maker<'_> {
             24 => self.take(),
             25 => self.scatter(),
             26 | 27 => self.dynamic_slice(),
+            28 if self.random.one_in(3) => self.random_bits(),
             28 => {
                 let spec = Spec::new(self.dtype(), self.shape());
                 self.of_spec(&spec)
             }
+            29 => self.convolution(),
+            30 | 31 => self.windows(),
             _ => return self.region(),
         }
         .map(|_| ())
+    }
+
+    fn random_bits(&mut self) -> Option<ValueId> {
+        let shape = self.shape();
+        if self.options.floats_only {
+            return None;
+        }
+        let state = self.of_spec(&Spec::new(DType::I64, [STATE]))?;
+        self.apply(Op::RandomBits { shape }, &[state])
     }
 
     fn elementwise(&mut self) -> Option<ValueId> {
@@ -362,6 +375,65 @@ impl Maker<'_> {
         }
         let b = self.of_spec(&Spec::new(dtype, dims))?;
         self.apply(Op::Matmul { transpose_a, transpose_b }, &[a, b])
+    }
+
+    /// Windows over extents, and the sizes of one; often none fits.
+    fn sliding(&mut self, extents: &[usize]) -> (Axes, Box<Windows>) {
+        let mut windows = Windows::dense(extents.len());
+        let mut sizes = Axes::new();
+        for (i, &extent) in extents.iter().enumerate() {
+            sizes.push(1 + self.random.below(extent.min(3)));
+            windows.strides[i] = 1 + self.random.below(3);
+            windows.low[i] = self.random.below(4) as i64 - 1;
+            windows.high[i] = self.random.below(4) as i64 - 1;
+            windows.input_dilation[i] = if self.random.one_in(3) { 1 + self.random.below(3) } else { 1 };
+            windows.dilation[i] = if self.random.one_in(3) { 2 } else { 1 };
+        }
+        (sizes, Box::new(windows))
+    }
+
+    fn convolution(&mut self) -> Option<ValueId> {
+        let x = self.any_of(|s| s.shape.rank() >= 3 && s.dtype != DType::Bool)?;
+        let Spec { dtype, shape } = self.spec(x);
+        let (sizes, windows) = self.sliding(&shape[2..]);
+        let groups = if shape[1] > 0 && self.random.one_in(3) { shape[1] } else { 1 };
+        let outputs = groups * (1 + self.random.below(3));
+        let dims: Shape = [outputs, shape[1] / groups].into_iter().chain(sizes).collect();
+        if dims.elements()? > self.options.elements {
+            return None;
+        }
+        let kernel = self.of_spec(&Spec::new(dtype, dims))?;
+        self.apply(Op::Convolution { windows, groups }, &[x, kernel])
+    }
+
+    fn windows(&mut self) -> Option<ValueId> {
+        let x = self.any()?;
+        let Spec { dtype, shape } = self.spec(x);
+        let leading = self.random.below(shape.rank() + 1);
+        let extents = &shape[leading..];
+        let (sizes, windows) = self.sliding(extents);
+        match self.random.below(3) {
+            0 => {
+                let kind = *self.random.pick(Extreme::ALL)?;
+                self.apply(Op::WindowArg { kind, sizes, windows }, &[x])
+            }
+            1 if dtype != DType::Bool => {
+                let counts: Option<Vec<usize>> =
+                    (0..extents.len()).map(|i| windows.count(i, extents[i], sizes[i])).collect();
+                let dims: Shape = shape[..leading].iter().copied().chain(counts?).collect();
+                if dims.elements()? > self.options.elements {
+                    return None;
+                }
+                let (updates, indices) = (self.of_spec(&Spec::new(dtype, &dims))?, self.indices(dims)?);
+                let extents = Axes::from_slice(extents);
+                self.apply(Op::WindowScatter { extents, sizes, windows }, &[updates, indices])
+            }
+            _ => {
+                let kinds: Vec<Reduction> = Reduction::ALL.iter().copied().filter(|k| k.takes(dtype)).collect();
+                let kind = *self.random.pick(&kinds)?;
+                self.apply(Op::WindowReduce { kind, sizes, windows }, &[x])
+            }
+        }
     }
 
     fn take(&mut self) -> Option<ValueId> {

@@ -5,6 +5,7 @@ use super::suggest::closest;
 use crate::op::{DynamicOp, HostOp};
 use crate::{
     Amounts, Axes, DType, Elementwise, Extreme, Graph, Literal, Op, Reduction, Region, ScatterKind, Shape, Spec, Type,
+    Windows,
 };
 use std::fmt::Display;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ pub(super) fn print(op: &Op, graph: &dyn Fn(&Region) -> String) -> Vec<(&'static
         // Dtype and shape are the type's.
         Op::Iota { dtype: _, shape: _, axis } => vec![("axis", axis.to_string())],
         Op::Cast(dtype) | Op::Bitcast(dtype) => vec![("dtype", dtype.to_string())],
-        Op::Reshape(shape) | Op::Broadcast(shape) => vec![("shape", shape.to_string())],
+        Op::Reshape(shape) | Op::Broadcast(shape) | Op::RandomBits { shape } => vec![("shape", shape.to_string())],
         Op::Permute(axes) | Op::Reverse(axes) | Op::Reduce { kind: _, axes } => vec![("axes", list(axes))],
         Op::Slice { starts, limits, strides } => {
             let mut attributes = vec![("starts", list(starts)), ("limits", list(limits))];
@@ -53,10 +54,36 @@ pub(super) fn print(op: &Op, graph: &dyn Fn(&Region) -> String) -> Vec<(&'static
             flags.into_iter().filter(|(_, on)| *on).map(|(name, _)| (name, "true".into())).collect()
         }
         Op::DynamicSlice { sizes } => vec![("sizes", sizes.to_string())],
+        Op::Convolution { windows, groups } => {
+            let mut attributes = of_windows(windows);
+            if *groups != 1 {
+                attributes.push(("groups", groups.to_string()));
+            }
+            attributes
+        }
+        Op::WindowReduce { kind: _, sizes, windows } | Op::WindowArg { kind: _, sizes, windows } => {
+            [vec![("sizes", list(sizes))], of_windows(windows)].concat()
+        }
+        Op::WindowScatter { extents, sizes, windows } => {
+            [vec![("extents", list(extents)), ("sizes", list(sizes))], of_windows(windows)].concat()
+        }
         Op::Cond { then, otherwise } => vec![("then", graph(then)), ("otherwise", graph(otherwise))],
         Op::While { condition, body } => vec![("condition", graph(condition)), ("body", graph(body))],
         Op::For { count, body } => vec![("count", count.to_string()), ("body", graph(body))],
     }
+}
+
+/// The strides, and what differs from no padding and no dilation.
+fn of_windows(windows: &Windows) -> Vec<(&'static str, String)> {
+    let Windows { strides, low, high, input_dilation, dilation } = windows;
+    let dense = Windows::dense(strides.len());
+    let mut attributes = vec![("strides", list(strides))];
+    let amounts = [("low", low), ("high", high)].into_iter().filter(|(_, given)| **given != dense.low);
+    attributes.extend(amounts.map(|(name, given)| (name, list(given))));
+    let steps = [("input_dilation", input_dilation), ("dilation", dilation)];
+    let steps = steps.into_iter().filter(|(_, given)| **given != dense.dilation);
+    attributes.extend(steps.map(|(name, given)| (name, list(given))));
+    attributes
 }
 
 fn list<T: Display>(items: &[T]) -> String {
@@ -86,6 +113,12 @@ pub(super) fn build(
     if let Some(kind) = name.strip_prefix("scatter_").and_then(ScatterKind::from_name) {
         return Ok(Op::Scatter { kind, axis: given.number("axis")? });
     }
+    if let Some(kind) = name.strip_prefix("window_").and_then(Reduction::from_name) {
+        return Ok(Op::WindowReduce { kind, sizes: given.axes("sizes")?, windows: given.windows()? });
+    }
+    if let Some(kind) = name.strip_prefix("window_").and_then(Extreme::from_name) {
+        return Ok(Op::WindowArg { kind, sizes: given.axes("sizes")?, windows: given.windows()? });
+    }
     if let Some(kind) = Extreme::from_name(name) {
         return Ok(Op::ArgReduce { kind, axis: given.number("axis")? });
     }
@@ -108,6 +141,7 @@ pub(super) fn build(
             let Spec { dtype, shape } = written_spec(&op, ty)?.clone();
             Op::Iota { dtype, shape, axis: given.number("axis")? }
         }
+        "random_bits" => Op::RandomBits { shape: given.shape("shape")? },
         "select" => Op::Select,
         "cast" => Op::Cast(given.dtype("dtype")?),
         "bitcast" => Op::Bitcast(given.dtype("dtype")?),
@@ -130,6 +164,16 @@ pub(super) fn build(
         "digit_counts" => Op::DigitCounts { shift: given.number("shift")?, tile: given.number("tile")? },
         "place_by_digit" => Op::PlaceByDigit { shift: given.number("shift")?, tile: given.number("tile")? },
         "matmul" => Op::Matmul { transpose_a: given.flag("transpose_a")?, transpose_b: given.flag("transpose_b")? },
+        "convolution" => {
+            let windows = given.windows()?;
+            let groups = if given.find("groups").is_some() { given.number("groups")? } else { 1 };
+            Op::Convolution { windows, groups }
+        }
+        "window_scatter" => Op::WindowScatter {
+            extents: given.axes("extents")?,
+            sizes: given.axes("sizes")?,
+            windows: given.windows()?,
+        },
         "take" => Op::Take { axis: given.number("axis")? },
         "take_along" => Op::TakeAlong { axis: given.number("axis")? },
         "dynamic_slice" => Op::DynamicSlice { sizes: given.shape("sizes")? },
@@ -151,12 +195,18 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
         .flat_map(|&kind| [Op::Reduce { kind, axes: Axes::new() }.name(), Op::Scan { kind, axis: 0 }.name()]);
     let scatters = (ScatterKind::ALL.iter())
         .flat_map(|&kind| [Op::Scatter { kind, axis: 0 }.name(), Op::ScatterSorted { kind, axis: 0 }.name()]);
-    let single = "parameter constant iota select cast bitcast reshape permute broadcast slice pad concat reverse matmul \
-                  take take_along dynamic_slice dynamic_update_slice cond while_loop fori_loop argsort sort_packed \
-                  digit_counts place_by_digit";
+    let windows = || Box::new(Windows::dense(0));
+    let windowed = (Reduction::ALL.iter())
+        .map(|&kind| Op::WindowReduce { kind, sizes: Axes::new(), windows: windows() })
+        .chain(Extreme::ALL.iter().map(|&kind| Op::WindowArg { kind, sizes: Axes::new(), windows: windows() }));
+    let windowed: Vec<&'static str> = windowed.map(|op| op.name()).collect();
+    let single = "parameter constant iota random_bits select cast bitcast reshape permute broadcast slice pad concat reverse matmul \
+                  convolution window_scatter take take_along dynamic_slice dynamic_update_slice cond while_loop fori_loop \
+                  argsort sort_packed digit_counts place_by_digit";
     (single.split_ascii_whitespace())
         .chain(Elementwise::ALL.iter().map(|e| e.name()))
         .chain(reductions)
+        .chain(windowed)
         .chain(scatters)
         .chain(Extreme::ALL.iter().map(|e| e.name()))
         .chain(DynamicOp::ALL.iter().map(|e| e.name()))
@@ -252,6 +302,19 @@ impl<'a> Attributes<'a> {
 
     fn amounts(&mut self, name: &'static str) -> Result<Amounts, Wrong> {
         self.numbers(name).map(Amounts::from_vec)
+    }
+
+    /// Padding is none and dilations are 1 where they are not given.
+    fn windows(&mut self) -> Result<Box<Windows>, Wrong> {
+        let mut windows = Windows::dense(0);
+        windows.strides = self.axes("strides")?;
+        let Windows { low, high, input_dilation, dilation, .. } = Windows::dense(windows.strides.len());
+        windows.low = if self.find("low").is_some() { self.amounts("low")? } else { low };
+        windows.high = if self.find("high").is_some() { self.amounts("high")? } else { high };
+        let given = self.find("input_dilation").is_some();
+        windows.input_dilation = if given { self.axes("input_dilation")? } else { input_dilation };
+        windows.dilation = if self.find("dilation").is_some() { self.axes("dilation")? } else { dilation };
+        Ok(Box::new(windows))
     }
 
     fn shape(&mut self, name: &'static str) -> Result<Shape, Wrong> {

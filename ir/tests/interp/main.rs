@@ -5,4 +5,6 @@ mod elementwise;
 mod graphs;
 mod movement;
 mod reductions;
+mod rounding;
 mod sorting;
+mod windows;

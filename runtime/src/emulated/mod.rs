@@ -5,10 +5,10 @@
 
 use crate::backend::{Bytes, DeviceBackend, ExecutableBackend};
 use crate::nvrtc::Cache;
-use crate::{BareLaunches, ReplayCost, View};
+use crate::{ReplayCost, View};
 use monograph_emulator::{EmulatedPlan, Emulator, EmulatorOptions, PlanMemory};
 use monograph_ir::plan::{BufferId, Plan, Slot};
-use monograph_ir::{AlignedBytes, Array, DeviceError, DeviceErrorKind, Error, Spec, Target};
+use monograph_ir::{AlignedBytes, Array, Error, Spec, Target};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -113,15 +113,9 @@ impl ExecutableBackend for EmulatedExecutable {
         Ok(())
     }
 
-    fn discard(&mut self) {}
-
     fn launch(&mut self) -> Result<(), Error> {
         self.emulated.replay()?;
         self.cost.launches += 1;
-        Ok(())
-    }
-
-    fn synchronize(&self) -> Result<(), Error> {
         Ok(())
     }
 
@@ -147,23 +141,6 @@ impl ExecutableBackend for EmulatedExecutable {
 
     fn take_cost(&mut self) -> ReplayCost {
         std::mem::take(&mut self.cost)
-    }
-
-    fn measure_bare_launches(&mut self, _launches: u32) -> Result<BareLaunches, Error> {
-        Err(Error::Device(DeviceError {
-            kind: DeviceErrorKind::Unavailable,
-            call: None,
-            code: None,
-            message: "the emulator launches no graph that could be measured".into(),
-        }))
-    }
-
-    fn compare_with_plan(&self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn driver_dot(&self) -> Result<Option<String>, Error> {
-        Ok(None)
     }
 }
 

@@ -7,7 +7,7 @@
 mod memory;
 
 use crate::backend::{Bytes, DeviceBackend, ExecutableBackend};
-use crate::{BareLaunches, ReplayCost, View};
+use crate::{ReplayCost, View};
 use memory::Memory;
 use monograph_ir::interp::{self, EvalError, Tensor};
 use monograph_ir::plan::{Orders, Plan, Region, Slot, Work};
@@ -172,8 +172,6 @@ impl ExecutableBackend for HostExecutable {
         Ok(())
     }
 
-    fn discard(&mut self) {}
-
     fn launch(&mut self) -> Result<(), Error> {
         let order = self.orders.next(&self.plan);
         let mut memory = lock(&self.memory);
@@ -184,10 +182,6 @@ impl ExecutableBackend for HostExecutable {
             self.run(&mut memory, &self.plan.launches[launch].work)?;
         }
         self.cost.launches += 1;
-        Ok(())
-    }
-
-    fn synchronize(&self) -> Result<(), Error> {
         Ok(())
     }
 
@@ -215,23 +209,6 @@ impl ExecutableBackend for HostExecutable {
 
     fn take_cost(&mut self) -> ReplayCost {
         std::mem::take(&mut self.cost)
-    }
-
-    fn measure_bare_launches(&mut self, _launches: u32) -> Result<BareLaunches, Error> {
-        Err(Error::Device(DeviceError {
-            kind: DeviceErrorKind::Unavailable,
-            call: None,
-            code: None,
-            message: "the host launches no graph that could be measured".into(),
-        }))
-    }
-
-    fn compare_with_plan(&self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn driver_dot(&self) -> Result<Option<String>, Error> {
-        Ok(None)
     }
 }
 

@@ -1,10 +1,15 @@
 //! The closures of the cases that are Rust expressions, found by their text.
 
 mod activations;
+mod composites;
 mod control;
+mod convolution;
+mod functions;
 mod methods;
 mod normalization;
 mod order;
+mod pooling;
+mod random;
 mod sorting;
 mod statistics;
 
@@ -23,10 +28,15 @@ pub(crate) struct Call {
 pub(crate) fn all() -> impl Iterator<Item = &'static Call> {
     let groups = [
         activations::CALLS,
+        composites::CALLS,
         control::CALLS,
+        convolution::CALLS,
+        functions::CALLS,
         methods::CALLS,
         normalization::CALLS,
         order::CALLS,
+        pooling::CALLS,
+        random::CALLS,
         sorting::CALLS,
         statistics::CALLS,
     ];
@@ -59,6 +69,12 @@ trait Results {
 impl Results for Tensor {
     fn list(self) -> Vec<Tensor> {
         vec![self]
+    }
+}
+
+impl Results for Vec<Tensor> {
+    fn list(self) -> Vec<Tensor> {
+        self
     }
 }
 

@@ -36,6 +36,8 @@ struct Scope {
     values: FxHashMap<(ValueId, u32), String>,
     indices: FxHashMap<Index, String>,
     vectors: FxHashMap<(u32, Index), String>,
+    /// Blocks of random words, by the names of the state's elements and the offset.
+    blocks: FxHashMap<(String, Index), String>,
     /// Integers of the kernel that serve as indices, by the integer's name and the extent they are limited to.
     limited: FxHashMap<(String, usize), Index>,
     inside: FxHashMap<(Index, usize), String>,
@@ -235,12 +237,21 @@ impl<'a> Emitter<'a> {
                 let cast = self.cast_text(*dtype, &format!("({})({index})", self.index_type()));
                 self.define(register(*dtype), "t", cast)
             }
+            Op::RandomBits { shape } => {
+                let at = |element: i64| (x[0], vec![Index::constant(element)]);
+                let state = [at(0), at(1), at(2)].map(|(value, index)| (value, self.intern(index)));
+                let state = get!(state);
+                let position = linear(&self.tuples[id as usize], shape);
+                self.random_word(&state, &position)
+            }
             Op::Elementwise(e) => {
                 let names = get!(same(e.arity()));
                 let text = names
                     .iter()
                     .enumerate()
-                    .fold(e.cuda().to_string(), |text, (i, name)| text.replace(&format!("${i}"), name));
+                    .fold(e.cuda().replace("$t", body.spec(x[0]).dtype.name()), |text, (i, name)| {
+                        text.replace(&format!("${i}"), name)
+                    });
                 let text = if is_exact(*e) { text } else { self.round(spec.dtype, text) };
                 self.define(register(spec.dtype), "t", text)
             }
@@ -394,7 +405,11 @@ impl<'a> Emitter<'a> {
             | Op::SortPacked
             | Op::DigitCounts { .. }
             | Op::PlaceByDigit { .. }
-            | Op::ScatterSorted { .. } => {
+            | Op::ScatterSorted { .. }
+            | Op::Convolution { .. }
+            | Op::WindowReduce { .. }
+            | Op::WindowArg { .. }
+            | Op::WindowScatter { .. } => {
                 let position = linear(&self.tuples[id as usize], &spec.shape);
                 match self.held.get(&(value, position)) {
                     Some(name) => name.clone(),
@@ -437,6 +452,28 @@ impl<'a> Emitter<'a> {
             DType::F16 | DType::BF16 if !self.excess_precision => self.define("float", "t", rounded(dtype, name)),
             _ => name.to_string(),
         }
+    }
+
+    /// The random word at a row-major position behind a state. Words of one block share its computation.
+    fn random_word(&mut self, state: &[String], position: &Index) -> String {
+        let words = monograph_ir::philox::WORDS as i64;
+        let (block, word) = (position.div(words), position.rem(words));
+        let key = (state.join(", "), block);
+        let name = match self.find(|s| s.blocks.get(&key)) {
+            Some(name) => name.clone(),
+            None => {
+                let at = self.index(&key.1);
+                let name = self.define("mg_vec<unsigned, 4>", "q", format!("mg_philox({}, {at})", key.0));
+                self.scope().blocks.insert(key, name.clone());
+                name
+            }
+        };
+        let text = if word.terms.is_empty() {
+            format!("{name}.x[{}]", word.constant)
+        } else {
+            format!("mg_word({name}, {})", self.index(&word))
+        };
+        self.define("unsigned", "t", text)
     }
 
     fn load(&mut self, number: u32, shape: &Shape, id: u32) -> String {
@@ -534,7 +571,9 @@ fn outside(index: &Index, extent: usize) -> bool {
 /// Whether some position in some value of the body needs more than 32 bits. Leaves room for what tiles stick out.
 fn needs_wide_indices(body: &Graph) -> bool {
     const LIMIT: usize = (i32::MAX as usize) - (1 << 22);
-    body.nodes().iter().flat_map(|n| &n.results).any(|t| t.spec().is_some_and(|s| s.shape.size() > LIMIT))
+    let far = |node: &monograph_ir::Node| super::windows::reach(body, node) > LIMIT;
+    let large = |t: &monograph_ir::Type| t.spec().is_some_and(|s| s.shape.size() > LIMIT);
+    body.nodes().iter().any(|n| n.results.iter().any(large) || far(n))
 }
 
 /// Ops whose float result is an operand or has no more digits than one: rounding it again changes nothing.
@@ -548,6 +587,8 @@ fn is_exact(op: Elementwise) -> bool {
             | Elementwise::Ceil
             | Elementwise::Round
             | Elementwise::Trunc
+            | Elementwise::Copysign
+            | Elementwise::Nextafter
             | Elementwise::Maximum
             | Elementwise::Minimum
     ) || op.result(DType::F16) == DType::Bool

@@ -9,6 +9,8 @@ mod stage;
 mod tensor;
 mod tiled;
 
+pub(super) use tiled::guard;
+
 use super::emit::{Emit, Emitter, refuse};
 use super::{Code, Request};
 use crate::index::{Atom, Index, delinear, linear};

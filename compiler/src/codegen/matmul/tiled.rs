@@ -274,7 +274,7 @@ pub(super) fn generate(request: &Request<'_>, product: &Product, probe: &Probe) 
 }
 
 /// Opens a block in which the index, as a variable, lies in `0..extent`.
-pub(super) fn guard(emit: &mut Emitter<'_>, index: Index, extent: usize) -> Index {
+pub(in crate::codegen) fn guard(emit: &mut Emitter<'_>, index: Index, extent: usize) -> Index {
     let name = emit.fresh("g");
     let text = emit.index(&index);
     let ty = emit.index_type();

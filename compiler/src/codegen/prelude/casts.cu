@@ -9,6 +9,8 @@ template <class T> MG_FN int mg_cast_i32(T x) { return (int)x; }
 template <class T> MG_FN unsigned mg_cast_u32(T x) { return (unsigned)x; }
 template <class T> MG_FN long long mg_cast_i64(T x) { return (long long)x; }
 
+// To u8 through an unsigned integer, not through a signed one with two limits: ptxas (13.0) makes a comparison with 255 of
+// what was limited to 0..255 wrong.
 #define MG_CASTS_OF_FLOAT(T, TO_INT, TO_UINT, TO_LONG)                                                                  \
     MG_FN int mg_cast_i32(T x) { return x != x ? 0 : TO_INT(x); }                                                       \
     MG_FN unsigned mg_cast_u32(T x) { return x != x ? 0u : TO_UINT(x); }                                                \
@@ -18,8 +20,8 @@ template <class T> MG_FN long long mg_cast_i64(T x) { return (long long)x; }
         return (signed char)(y < -128 ? -128 : y > 127 ? 127 : y);                                                      \
     }                                                                                                                   \
     MG_FN unsigned char mg_cast_u8(T x) {                                                                               \
-        int y = mg_cast_i32(x);                                                                                         \
-        return (unsigned char)(y < 0 ? 0 : y > 255 ? 255 : y);                                                          \
+        unsigned y = mg_cast_u32(x);                                                                                    \
+        return (unsigned char)(y < 255u ? y : 255u);                                                                    \
     }
 MG_CASTS_OF_FLOAT(float, __float2int_rz, __float2uint_rz, __float2ll_rz)
 MG_CASTS_OF_FLOAT(double, __double2int_rz, __double2uint_rz, __double2ll_rz)

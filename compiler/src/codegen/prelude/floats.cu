@@ -15,6 +15,20 @@
     MG_FN T mg_cos(T x) { return cos##S(x); }                                                                           \
     MG_FN T mg_tanh(T x) { return tanh##S(x); }                                                                         \
     MG_FN T mg_erf(T x) { return erf##S(x); }                                                                           \
+    MG_FN T mg_exp2(T x) { return exp2##S(x); }                                                                         \
+    MG_FN T mg_log2(T x) { return log2##S(x); }                                                                         \
+    MG_FN T mg_log10(T x) { return log10##S(x); }                                                                       \
+    MG_FN T mg_cbrt(T x) { return cbrt##S(x); }                                                                         \
+    MG_FN T mg_tan(T x) { return tan##S(x); }                                                                           \
+    MG_FN T mg_asin(T x) { return asin##S(x); }                                                                         \
+    MG_FN T mg_acos(T x) { return acos##S(x); }                                                                         \
+    MG_FN T mg_atan(T x) { return atan##S(x); }                                                                         \
+    MG_FN T mg_sinh(T x) { return sinh##S(x); }                                                                         \
+    MG_FN T mg_cosh(T x) { return cosh##S(x); }                                                                         \
+    MG_FN T mg_asinh(T x) { return asinh##S(x); }                                                                       \
+    MG_FN T mg_acosh(T x) { return acosh##S(x); }                                                                       \
+    MG_FN T mg_atanh(T x) { return atanh##S(x); }                                                                       \
+    MG_FN T mg_erfc(T x) { return erfc##S(x); }                                                                         \
     MG_FN T mg_floor(T x) { return floor##S(x); }                                                                       \
     MG_FN T mg_ceil(T x) { return ceil##S(x); }                                                                         \
     MG_FN T mg_round(T x) { return rint##S(x); }                                                                        \
@@ -22,6 +36,7 @@
     MG_FN bool mg_is_nan(T x) { return x != x; }                                                                        \
     MG_FN bool mg_is_finite(T x) { return x - x == (T)0; }                                                              \
     MG_FN bool mg_is_inf(T x) { return x == x && !mg_is_finite(x); }                                                    \
+    MG_FN bool mg_sign_bit(T x) { return x == x && mg_negative(x); }                                                    \
     MG_FN T mg_add(T a, T b) { return a + b; }                                                                          \
     MG_FN T mg_sub(T a, T b) { return a - b; }                                                                          \
     MG_FN T mg_mul(T a, T b) { return a * b; }                                                                          \
@@ -29,6 +44,8 @@
     MG_FN T mg_rem(T a, T b) { return fmod##S(a, b); }                                                                  \
     MG_FN T mg_pow(T a, T b) { return pow##S(a, b); }                                                                   \
     MG_FN T mg_atan2(T a, T b) { return atan2##S(a, b); }                                                               \
+    MG_FN T mg_hypot(T a, T b) { return hypot##S(a, b); }                                                               \
+    MG_FN T mg_copysign(T a, T b) { return mg_sign_bit(b) ? -fabs##S(a) : fabs##S(a); }                                 \
     MG_FN T mg_fma(T a, T b, T c) { return fma##S(a, b, c); }                                                           \
     /* From the exact remainder, as Python and NumPy. */                                                                \
     MG_FN T mg_div_floor(T a, T b) {                                                                                    \

@@ -6,6 +6,8 @@
     MG_FN T mg_neg(T x) { return (T)((U)0 - (U)x); }                                                                    \
     MG_FN T mg_abs(T x) { return x < (T)0 ? mg_neg(x) : x; }                                                            \
     MG_FN T mg_sign(T x) { return (T)((x > (T)0) - (x < (T)0)); }                                                       \
+    MG_FN T mg_count_ones(T x) { return (T)__popcll((mg_u64)x << (64 - BITS)); }                                        \
+    MG_FN T mg_leading_zeros(T x) { return (T)(x == (T)0 ? BITS : __clzll((long long)((mg_u64)x << (64 - BITS)))); }    \
     MG_FN T mg_not(T x) { return (T)~x; }                                                                               \
     MG_FN T mg_add(T a, T b) { return (T)((U)a + (U)b); }                                                               \
     MG_FN T mg_sub(T a, T b) { return (T)((U)a - (U)b); }                                                               \

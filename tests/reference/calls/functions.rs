@@ -1,0 +1,56 @@
+//! Methods that are made of rows, and those that are one row beyond arithmetic.
+
+use super::{Call, calls};
+
+pub(super) const CALLS: &[Call] = calls! {
+    |x| x.exp2();
+    |x| x.log2();
+    |x| x.log10();
+    |x| x.cbrt();
+    |x| x.tan();
+    |x| x.asin();
+    |x| x.acos();
+    |x| x.atan();
+    |x| x.sinh();
+    |x| x.cosh();
+    |x| x.asinh();
+    |x| x.acosh();
+    |x| x.atanh();
+    |x| x.erfc();
+    |x| x.erfinv();
+    |x| x.lgamma();
+    |x| x.digamma();
+    |x| x.sign_bit();
+    |x| x.count_ones();
+    |x| x.leading_zeros();
+    |a, b| a.hypot(b);
+    |a, b| a.copysign(b);
+    |a, b| a.nextafter(b);
+    |a, b| a.logical_and(b);
+    |a, b| a.logical_or(b);
+    |a, b| a.logical_xor(b);
+    |x| x.leaky_relu(0.125);
+    |x| x.elu(1.5);
+    |x| x.celu(2.0);
+    |x| x.selu();
+    |x| x.hard_sigmoid();
+    |x| x.hard_swish();
+    |x| x.hard_tanh();
+    |x| x.relu6();
+    |x| x.mish();
+    |x| x.softsign();
+    |x| x.log_sigmoid();
+    |x| x.deg2rad();
+    |x| x.rad2deg();
+    |x| x.sinc();
+    |x| x.sinc().abs();
+    |a, b| a.logaddexp(b);
+    |a, b| a.logaddexp2(b);
+    |a, b| a.fmax(b);
+    |a, b| a.fmin(b);
+    |a, b| a.heaviside(b);
+    |x| x.nan_to_num();
+    |x| x.nan_to_num_with(2.0, 3.0, -4.0);
+    |a, b| a.is_close(b, 0.0625, 0.001953125);
+    |a, b| a.all_close(b, 0.0625, 0.001953125);
+};

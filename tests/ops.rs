@@ -165,6 +165,8 @@ fn element_wise_ops() {
                     Bound::Ulps(4.0)
                 }
                 E::Pow => Bound::Ulps(16.0),
+                // The greatest error in CUDA's manual is 5, of `tan` and `erfc`, and the host has one more.
+                op if op.is_approximate() => Bound::Ulps(6.0),
                 _ => Bound::Exact,
             };
             gpu.check(op.into(), &inputs, bound);

@@ -52,6 +52,13 @@ pub(crate) fn casts() -> Vec<Set> {
         if matches!(from, DType::F64 | DType::I64) {
             set.each(&[0], DType::F32, "mg_round_odd(a)", Bound::Exact);
         }
+        if matches!(from, DType::I32 | DType::U32 | DType::I64) {
+            set.each(&[0], DType::I32, "mg_opaque((int)a)", Bound::Exact);
+            let limited = "mg_cast_u8(mg_minimum(mg_maximum(a, b), c)) == (unsigned char)255";
+            set.each(&[0, 1, 2], DType::Bool, limited, Bound::Exact);
+            let limited = "mg_cast_u8(a < 0 ? 0 : a > 255 ? 255 : a) == (unsigned char)255";
+            set.each(&[0], DType::Bool, limited, Bound::Exact);
+        }
         // Limits and comparisons with them are simplified together by the compilers.
         for (name, limit) in [
             ("u8", "(unsigned char)255"),

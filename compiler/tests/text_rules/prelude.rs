@@ -110,7 +110,7 @@ fn the_prelude_needs_no_header() {
 const USE: &str = r#"
 extern "C" __global__ void __launch_bounds__(128) use_copies(const float* x0, float* y0, unsigned valid) {
     __shared__ __align__(16) float s[128 * 4];
-    int t = threadIdx.x;
+    int t = mg_opaque((int)threadIdx.x);
     mg_async_copy<16>(s + t * 4, x0 + t * 4, valid);
     mg_async_commit();
     mg_async_wait<1>();

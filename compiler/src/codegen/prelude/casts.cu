@@ -5,12 +5,27 @@ template <class T> MG_FN bool mg_cast_bool(T x) { return x != (T)0; }
 
 template <class T> MG_FN signed char mg_cast_i8(T x) { return (signed char)x; }
 template <class T> MG_FN unsigned char mg_cast_u8(T x) { return (unsigned char)x; }
+
+// A number that the compiler knows nothing of. ptxas (13.0) makes a comparison with 255 wrong where it sees that a number was
+// limited to 0..255 and then cut to 8 bits.
+#ifdef __CUDACC__
+MG_FN int mg_opaque(int x) {
+    asm("" : "+r"(x));
+    return x;
+}
+#else
+MG_FN int mg_opaque(int x) { return x; }
+#endif
+
+MG_FN unsigned char mg_cast_u8(int x) { return (unsigned char)mg_opaque(x); }
+MG_FN unsigned char mg_cast_u8(unsigned x) { return (unsigned char)mg_opaque((int)x); }
+MG_FN unsigned char mg_cast_u8(long long x) { return (unsigned char)mg_opaque((int)x); }
+
 template <class T> MG_FN int mg_cast_i32(T x) { return (int)x; }
 template <class T> MG_FN unsigned mg_cast_u32(T x) { return (unsigned)x; }
 template <class T> MG_FN long long mg_cast_i64(T x) { return (long long)x; }
 
-// To u8 through an unsigned integer, not through a signed one with two limits: ptxas (13.0) makes a comparison with 255 of
-// what was limited to 0..255 wrong.
+// To u8 through an unsigned integer and one limit, for the reason given at mg_opaque.
 #define MG_CASTS_OF_FLOAT(T, TO_INT, TO_UINT, TO_LONG)                                                                  \
     MG_FN int mg_cast_i32(T x) { return x != x ? 0 : TO_INT(x); }                                                       \
     MG_FN unsigned mg_cast_u32(T x) { return x != x ? 0u : TO_UINT(x); }                                                \

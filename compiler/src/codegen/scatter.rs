@@ -8,28 +8,30 @@ use crate::index::{Index, delinear, linear};
 use monograph_ir::plan::IndexMap;
 use monograph_ir::{DType, Elementwise, Op, ScatterKind, Shape, ValueId};
 
-/// The scatter of a body.
-struct Scatter {
-    value: ValueId,
-    operands: [ValueId; 3],
-    kind: ScatterKind,
-    dtype: DType,
-    shape: Shape,
-    axis: usize,
+/// The scatter of a body, by indices or by sorted entries.
+pub(super) struct Scatter {
+    pub(super) value: ValueId,
+    pub(super) operands: [ValueId; 3],
+    pub(super) kind: ScatterKind,
+    pub(super) dtype: DType,
+    pub(super) shape: Shape,
+    pub(super) axis: usize,
     /// Elements before, along and behind the axis.
-    outer: usize,
-    extent: usize,
-    inner: usize,
-    /// Number of indices.
-    count: usize,
+    pub(super) outer: usize,
+    pub(super) extent: usize,
+    pub(super) inner: usize,
+    /// Number of indices or entries.
+    pub(super) count: usize,
 }
 
 impl Scatter {
-    fn of(request: &Request<'_>) -> Emit<Scatter> {
+    pub(super) fn of(request: &Request<'_>) -> Emit<Scatter> {
         let body = request.body;
-        let mut found = body.iter().filter(|(_, n)| matches!(n.op, Op::Scatter { .. }));
+        let mut found = body.iter().filter(|(_, n)| matches!(n.op, Op::Scatter { .. } | Op::ScatterSorted { .. }));
         let (Some((id, node)), None) = (found.next(), found.next()) else { return refuse("not exactly one scatter") };
-        let Op::Scatter { axis, kind } = node.op else { return refuse("no scatter") };
+        let (Op::Scatter { axis, kind } | Op::ScatterSorted { axis, kind }) = node.op else {
+            return refuse("no scatter");
+        };
         let spec = body.spec(id.value());
         let operands = [node.operands[0], node.operands[1], node.operands[2]];
         let count = body.spec(operands[1]).shape.size();
@@ -57,7 +59,7 @@ impl Scatter {
     }
 
     /// The index of the element at place `at` of the axis and at `element` of all that is there.
-    fn index(&self, at: &Index, element: &Index) -> Vec<Index> {
+    pub(super) fn index(&self, at: &Index, element: &Index) -> Vec<Index> {
         let around = delinear(element, &[self.outer, self.inner]);
         let mut index = delinear(&around[0], &self.shape[..self.axis]);
         index.push(at.clone());
@@ -66,7 +68,7 @@ impl Scatter {
     }
 
     /// Announces the scattered elements and computes the outputs: for each the elements.
-    fn outputs(
+    pub(super) fn outputs(
         &self,
         request: &Request<'_>,
         emit: &mut Emitter<'_>,
@@ -99,7 +101,7 @@ pub(super) fn combined(kind: ScatterKind, element: &str, update: &str) -> String
     }
 }
 
-/// Whether the body has code of this family, by computing each of its values once.
+/// Whether the body has code of this family, or of the one for sorted entries, by computing each of its values once.
 pub(super) fn check(request: &Request<'_>) -> Emit<()> {
     let scatter = Scatter::of(request)?;
     let mut emit = request.emitter();

@@ -3,12 +3,11 @@
 //! more than their element of the base.
 
 use super::emit::{Emit, Emitter, refuse};
-use super::scatter::combined;
+use super::scatter::{self, Scatter, combined};
 use super::types::register;
 use super::{Code, Request};
-use crate::index::{Index, delinear, linear};
+use crate::index::{Index, delinear};
 use monograph_ir::plan::IndexMap;
-use monograph_ir::{DType, Op, ScatterKind, Shape, ValueId};
 
 const THREADS: usize = 256;
 /// What a block computes, in vectors of adjacent elements: several for each thread, so that the searches, which only
@@ -17,66 +16,7 @@ const UNITS: usize = 2048;
 /// Entries of a place whose updates are loaded together, so that a place with many waits less often.
 const TOGETHER: usize = 4;
 
-/// The scatter of a body.
-struct Scatter {
-    value: ValueId,
-    operands: [ValueId; 3],
-    kind: ScatterKind,
-    dtype: DType,
-    shape: Shape,
-    axis: usize,
-    /// Elements before, along and behind the axis.
-    outer: usize,
-    extent: usize,
-    inner: usize,
-    /// Number of entries.
-    count: usize,
-}
-
 impl Scatter {
-    fn of(request: &Request<'_>) -> Emit<Scatter> {
-        let body = request.body;
-        let mut found = body.iter().filter(|(_, n)| matches!(n.op, Op::ScatterSorted { .. }));
-        let (Some((id, node)), None) = (found.next(), found.next()) else { return refuse("not exactly one scatter") };
-        let Op::ScatterSorted { axis, kind } = node.op else { return refuse("no scatter") };
-        let spec = body.spec(id.value());
-        let operands = [node.operands[0], node.operands[1], node.operands[2]];
-        let count = body.spec(operands[1]).shape.size();
-        if spec.shape.is_empty() || count == 0 {
-            return refuse("a scatter of no elements");
-        }
-        if i32::try_from(count).is_err() || u32::try_from(spec.shape[axis]).is_err() {
-            return refuse("a scatter of more entries or places than 32 bits count");
-        }
-        if request.outputs().any(|(_, s)| s.shape.size() != spec.shape.size()) {
-            return refuse("an output that has not as many elements as the scatter");
-        }
-        if kind == ScatterKind::Add && spec.dtype == DType::Bool {
-            return refuse("a sum of bool");
-        }
-        Ok(Scatter {
-            value: id.value(),
-            operands,
-            kind,
-            dtype: spec.dtype,
-            shape: spec.shape.clone(),
-            axis,
-            outer: spec.shape[..axis].iter().product(),
-            extent: spec.shape[axis],
-            inner: spec.shape[axis + 1..].iter().product(),
-            count,
-        })
-    }
-
-    /// The index of the element at place `at` of the axis and at `element` of all that is there.
-    fn index(&self, at: &Index, element: &Index) -> Vec<Index> {
-        let around = delinear(element, &[self.outer, self.inner]);
-        let mut index = delinear(&around[0], &self.shape[..self.axis]);
-        index.push(at.clone());
-        index.extend(delinear(&around[1], &self.shape[self.axis + 1..]));
-        index
-    }
-
     /// Combines the updates of so many entries from number `q` on into adjacent elements, in the order of the entries.
     fn combine(&self, emit: &mut Emitter<'_>, entries: usize, elements: &[Index], sums: &[String]) -> Emit<()> {
         let index = emit.index_type();
@@ -98,51 +38,25 @@ impl Scatter {
         }
         Ok(())
     }
-
-    /// Announces adjacent scattered elements, and computes and stores the outputs there.
-    fn store(
-        &self,
-        request: &Request<'_>,
-        emit: &mut Emitter<'_>,
-        at: &Index,
-        elements: &[Index],
-        sums: &[String],
-    ) -> Emit<()> {
-        let positions: Vec<Index> = elements.iter().map(|e| linear(&self.index(at, e), &self.shape)).collect();
-        for (position, sum) in positions.iter().zip(sums) {
-            let settled = emit.settled(self.dtype, sum);
-            emit.hold(self.value, position.clone(), settled);
-        }
-        let mut outputs = Vec::new();
-        for (value, spec) in request.outputs() {
-            let mut values = Vec::new();
-            for position in &positions {
-                values.push(emit.value(value, &delinear(position, &spec.shape))?);
-            }
-            outputs.push((spec.dtype, values));
-        }
-        for (number, (dtype, values)) in outputs.iter().enumerate() {
-            emit.store(number, *dtype, &positions[0], values);
-        }
-        Ok(())
-    }
 }
 
-/// Whether the body has code of this family, by computing each of its values once.
+/// Whether the body has code of this family.
 pub(super) fn check(request: &Request<'_>) -> Emit<()> {
+    counted(request)?;
+    scatter::check(request)
+}
+
+/// The scatter of a body, if its entries and places can be counted in the halves of a sorted key.
+fn counted(request: &Request<'_>) -> Emit<Scatter> {
     let scatter = Scatter::of(request)?;
-    let mut emit = request.emitter();
-    let at = emit.variable("p", scatter.extent);
-    let element = emit.variable("e", scatter.outer * scatter.inner);
-    let which = emit.variable("i", scatter.count);
-    emit.value(scatter.operands[0], &scatter.index(&at, &element))?;
-    emit.value(scatter.operands[1], std::slice::from_ref(&which))?;
-    emit.value(scatter.operands[2], &scatter.index(&which, &element))?;
-    scatter.store(request, &mut emit, &at, &[element], &["held".to_string()])
+    if i32::try_from(scatter.count).is_err() || u32::try_from(scatter.extent).is_err() {
+        return refuse("a scatter of more entries or places than 32 bits count");
+    }
+    Ok(scatter)
 }
 
 pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
-    let scatter = Scatter::of(request)?;
+    let scatter = counted(request)?;
     let sizes = request.outputs().map(|(_, s)| s.dtype.size()).chain([scatter.dtype.accumulator().size()]);
     let mut lanes = 16 / sizes.max().unwrap_or(4).max(4);
     while scatter.inner % lanes != 0 {
@@ -217,7 +131,10 @@ pub(super) fn generate(request: &Request<'_>) -> Emit<Code> {
     emit.open(format!("for (; q < {end}; ++q)"));
     scatter.combine(&mut emit, 1, &elements, &sums)?;
     emit.close();
-    scatter.store(request, &mut emit, &at, &elements, &sums)?;
+    let outputs = scatter.outputs(request, &mut emit, &at, &elements, &sums)?;
+    for (number, (dtype, position, values)) in outputs.iter().enumerate() {
+        emit.store(number, *dtype, position, values);
+    }
     emit.close();
     emit.close();
     Ok(Code {

@@ -1,12 +1,16 @@
 //! The tables are complete: every barrier and every wait of every kernel is left out by a mutant that must be found.
 
 use crate::mutants::Subject;
-use crate::{order, pattern, pointwise, products, rows, waits};
+use crate::{order, pattern, pointwise, products, rows, sorting, waits};
 use std::collections::BTreeMap;
 
 /// What orders threads or copies, and what is left where it is not.
-const ORDERS: [(&str, &str); 3] =
-    [("__syncthreads();", ""), ("__syncthreads_or(found)", "found"), ("mg_async_wait<#>();", "")];
+const ORDERS: [(&str, &str); 4] = [
+    ("__syncthreads();", ""),
+    ("__syncthreads_or(found)", "found"),
+    ("__syncwarp(MG_ALL_LANES);", ""),
+    ("mg_async_wait<#>();", ""),
+];
 
 /// What a kernel calls where it waits for other threads or for copies, in whatever form.
 const CALLS: [&str; 8] = [
@@ -22,7 +26,14 @@ const CALLS: [&str; 8] = [
 
 #[test]
 fn every_barrier_is_left_out() {
-    let all = [pointwise::subjects(), rows::subjects(), products::subjects(), order::subjects(), waits::subjects()];
+    let all = [
+        pointwise::subjects(),
+        rows::subjects(),
+        products::subjects(),
+        order::subjects(),
+        waits::subjects(),
+        sorting::subjects(),
+    ];
     // Subjects may have one kernel, whose mutants are then in several tables.
     let mut kernels: BTreeMap<String, (&'static str, Vec<String>)> = BTreeMap::new();
     for subject in all.iter().flatten() {

@@ -9,7 +9,11 @@ use monograph_ir::{DType, Graph, Literal, Op, Reduction, ScatterKind, Spec};
 
 #[test]
 fn sorting() {
-    check("sorting mutants", &[blocks(), counts(), places(), scatters()]);
+    check("sorting mutants", &subjects());
+}
+
+pub(crate) fn subjects() -> Vec<Subject> {
+    vec![blocks(), short_rows(), counts(), places(), scatters()]
 }
 
 fn body(op: Op, inputs: &[&Tensor]) -> Graph {
@@ -43,8 +47,13 @@ fn blocks() -> Subject {
     let mutants = vec![
         mutant(
             "the first step does not wait for the elements",
-            nth(0, 3, "__syncthreads();", ""),
+            nth(0, 2, "__syncthreads();", ""),
             found(Race, &["= s["]).or(found(Race, &["s[u * 256 + t] ="])),
+        ),
+        mutant(
+            "no step waits for other warps",
+            nth(1, 2, "__syncthreads();", ""),
+            found(Race, &["= s["]).or(found(Race, &["] = "])),
         ),
         mutant(
             "steps between warps do not wait",
@@ -63,18 +72,50 @@ fn blocks() -> Subject {
     subject("sort", Op::SortPacked, vec![packed(6, 100)], mutants)
 }
 
+/// Forty rows of 20, filled up to 32: each warp sorts some, and others store them.
+fn short_rows() -> Subject {
+    let mutants = vec![
+        mutant(
+            "the first step does not wait for the elements",
+            nth(0, 2, "__syncthreads();", ""),
+            found(Race, &["= s["]).or(found(Race, &["s[u * 256 + t] ="])),
+        ),
+        mutant(
+            "steps do not wait",
+            once("__syncwarp(MG_ALL_LANES);", ""),
+            found(Race, &["= s["]).or(found(Race, &["] = "])),
+        ),
+        mutant(
+            "rows are stored before they are sorted",
+            nth(1, 2, "__syncthreads();", ""),
+            found(Race, &["= (long long)s["]).or(found(Race, &["] = "])),
+        ),
+    ];
+    subject("sort of short rows", Op::SortPacked, vec![packed(40, 20)], mutants)
+}
+
 /// Two rows of 600 in tiles of 512.
 fn counts() -> Subject {
     let mutants = vec![
         mutant(
             "counters are not cleared",
             once("counts[w * 256 + d] = 0;", ""),
-            found(Uninitialised, &["= counts[w * 256 + d#]"]),
+            found(Uninitialised, &["counts[w * 256 + d#] +="]),
         ),
         mutant(
             "sums do not wait for the counters",
             once("__syncthreads();", ""),
             found(Race, &["counts["]).or(found(Uninitialised, &["counts[v * 256 + t]"])),
+        ),
+        mutant(
+            "counting does not wait for cleared counters",
+            nth(0, 2, "__syncwarp(MG_ALL_LANES);", ""),
+            found(Race, &["counts[w * 256 + d#] +="]).or(found(Uninitialised, &["counts[w * 256 + d#] +="])),
+        ),
+        mutant(
+            "the second round does not wait for the first",
+            nth(1, 2, "__syncwarp(MG_ALL_LANES);", ""),
+            found(Race, &["counts[w * 256 + d#] +="]),
         ),
         mutant("a warp too many is summed", once("v < 8;", "v < 9;"), found(OutOfBounds, &["counts[v * 256 + t]"])),
         mutant("a warp is left out", once("v < 8;", "v < 7;"), WrongValue),
@@ -109,6 +150,16 @@ fn places() -> Subject {
             "elements are written before they are sorted",
             nth(3, 4, "__syncthreads();", ""),
             found(Race, &["s["]).or(found(Uninitialised, &["= s["])).or(found(Race, &["first["])),
+        ),
+        mutant(
+            "the counters are read before all are cleared",
+            nth(0, 2, "__syncwarp(MG_ALL_LANES);", ""),
+            found(Race, &["counts[w * 256 + d#]"]).or(found(Uninitialised, &["counts[w * 256 + d#]"])),
+        ),
+        mutant(
+            "the counters of the first round change while others read",
+            nth(1, 2, "__syncwarp(MG_ALL_LANES);", ""),
+            found(Race, &["counts[w * 256 + d#]"]).or(found(Uninitialised, &["counts[w * 256 + d#]"])),
         ),
         mutant("tiles before this one are left out", once("g > 0 ?", "g > 1 ?"), found(Race, &["y0[i#] = a#"])),
         mutant("the first digit starts behind the others", once("(int)(s#", "1 + (int)(s#"), found(NotWritten, &[])),

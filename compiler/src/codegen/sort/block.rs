@@ -74,9 +74,13 @@ pub(in crate::codegen) fn generate(request: &Request<'_>) -> Emit<Code> {
     emit.close();
     emit.line("__syncthreads();");
 
+    // Steps over at most 32 stay within 64 elements, which one warp has in each of them.
+    let by_warp = padded <= 32;
     emit.open(format!("for (int k = 2; k <= {padded}; k *= 2)"));
     emit.open("for (int j = k / 2; j > 0; j /= 2)");
-    emit.line("int next = j > 1 ? j / 2 : k;");
+    if !by_warp {
+        emit.line("int next = j > 1 ? j / 2 : k;");
+    }
     emit.open(format!("for (int v = t; v < {}; v += {threads})", elements / 2));
     emit.line("int o = v & (j - 1);");
     emit.line("int a = 2 * v - o;");
@@ -89,16 +93,22 @@ pub(in crate::codegen) fn generate(request: &Request<'_>) -> Emit<Code> {
     emit.line("s[b] = low;");
     emit.close();
     emit.close();
-    // Steps over at most 32 stay within 64 elements, which one warp has in each of them.
-    emit.open("if (j > 32 || next > 32)");
-    emit.line("__syncthreads();");
-    emit.close();
-    emit.open("else");
+    // The last step of rows of more than 32 ends in a barrier.
+    if !by_warp {
+        emit.open("if (j > 32 || next > 32)");
+        emit.line("__syncthreads();");
+        emit.close();
+        emit.open("else");
+    }
     emit.line("__syncwarp(MG_ALL_LANES);");
+    if !by_warp {
+        emit.close();
+    }
     emit.close();
     emit.close();
-    emit.close();
-    emit.line("__syncthreads();");
+    if by_warp {
+        emit.line("__syncthreads();");
+    }
 
     emit.open(format!("for (int u = 0; u < {rounds}; ++u)"));
     let round = emit.variable("u", rounds);

@@ -111,22 +111,26 @@ impl Pass {
         emit.open("for (int d = t % 32; d < 256; d += 32)");
         emit.line("counts[w * 256 + d] = 0;");
         emit.close();
-        emit.line("__syncwarp(MG_ALL_LANES);");
     }
 
-    /// Counts the elements of one round in the counters of the warp. With `rank`, returns the name of how many
+    /// Counts the elements of one round in the counters of the warp, which hold those of the rounds before. With `rank`, returns the name of how many
     /// elements of the warp before this one have its digit.
     fn count(&self, emit: &mut Emitter<'_>, [element, exists]: &[String; 2], rank: bool) -> Option<String> {
         let digit = emit.define("unsigned", "d", self.digit(element));
         let same = emit.define("unsigned", "h", format!("mg_same_digit({digit}, {exists})"));
         let slot = format!("counts[w * 256 + {digit}]");
-        let before = emit.define("unsigned", "n", &slot);
         let below = emit.define("unsigned", "b", format!("{same} & ((1u << t % 32) - 1)"));
+        emit.line("__syncwarp(MG_ALL_LANES);");
+        let first = format!("if ({exists} && {below} == 0)");
+        if !rank {
+            emit.line(format!("{first} {slot} += __popc({same});"));
+            return None;
+        }
+        let before = emit.define("unsigned", "n", &slot);
         // All lanes have read the counter before the first of equal ones changes it.
         emit.line("__syncwarp(MG_ALL_LANES);");
-        emit.line(format!("if ({exists} && {below} == 0) {slot} = {before} + __popc({same});"));
-        emit.line("__syncwarp(MG_ALL_LANES);");
-        rank.then(|| emit.define("unsigned", "k", format!("{before} + __popc({below})")))
+        emit.line(format!("{first} {slot} = {before} + __popc({same});"));
+        Some(emit.define("unsigned", "k", format!("{before} + __popc({below})")))
     }
 
     /// The digit of an element.

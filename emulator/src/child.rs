@@ -136,7 +136,7 @@ fn verdict(status: ExitStatus, launching: bool) -> Result<Report, Error> {
     let signal = signal(status);
     match (signal, status.code()) {
         (None, Some(GAVE_UP)) => Err(out_of_memory("it said why on standard error")),
-        (Some(number), _) if number != SIGABRT && !FAULTS.contains(&number) => Err(broken(format!(
+        (Some(number), _) if !FAULTS.contains(&number) => Err(broken(format!(
             "it was ended from outside, by {}; that is no defect of a kernel, and the next replay starts it again",
             describe(status)
         ))),
@@ -149,11 +149,6 @@ fn verdict(status: ExitStatus, launching: bool) -> Result<Report, Error> {
                            which no device has";
             Ok(Report::new(FindingKind::Misuse, format!("{message} ({})", describe(status))))
         }
-        (Some(SIGABRT), _) => {
-            let message = "the process that ran the launch was aborted: the kernel called `abort` or a function of the \
-                           host that gave up, which no device has";
-            Ok(Report::new(FindingKind::Misuse, message))
-        }
         (Some(_), _) => {
             let message = format!("the process that ran the launch ended without an answer: {}", describe(status));
             Ok(Report::new(FindingKind::Crash, message))
@@ -161,9 +156,8 @@ fn verdict(status: ExitStatus, launching: bool) -> Result<Report, Error> {
     }
 }
 
-const SIGABRT: i32 = 6;
-/// SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV and SIGSYS: what instructions of a kernel lead to.
-const FAULTS: [i32; 6] = [4, 5, 7, 8, 11, 31];
+/// SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV and SIGSYS: what a kernel leads to.
+const FAULTS: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
 #[cfg(unix)]
 fn signal(status: ExitStatus) -> Option<i32> {
@@ -222,7 +216,7 @@ mod tests {
         use std::os::unix::process::ExitStatusExt;
         let status = |raw: i32| ExitStatus::from_raw(raw);
         assert_eq!(verdict(status(11), true).unwrap().kind, FindingKind::Crash);
-        assert_eq!(verdict(status(6), true).unwrap().kind, FindingKind::Misuse);
+        assert_eq!(verdict(status(6), true).unwrap().kind, FindingKind::Crash);
         assert_eq!(verdict(status(3 << 8), true).unwrap().kind, FindingKind::Misuse);
         for (raw, launching) in [(9, true), (15, true), (9, false), (11, false), (127 << 8, false)] {
             assert!(matches!(verdict(status(raw), launching), Err(Error::Io { .. })), "{raw}");

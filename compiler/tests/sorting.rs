@@ -191,7 +191,7 @@ fn a_scatter_of_many_indices_is_the_same_to_the_bit() {
                 };
                 let (base, updates) = (tensor(shape), tensor(&updates));
                 let ops = same(&Op::Scatter { axis, kind }, &[&base, &at, &updates]);
-                let sorted = if kind == ScatterKind::Set { "scatter_sorted_set" } else { "scatter_sorted_add" };
+                let sorted = Op::ScatterSorted { axis, kind }.name();
                 assert!(ops.contains(&sorted), "{kind} of {count} into {shape:?} became {ops:?}");
             }
         }

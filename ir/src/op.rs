@@ -352,6 +352,10 @@ names! {
         Set "set",
         /// Is added to it, in the order of the indices; f16 and bf16 accumulate in f32 and round once.
         Add "add",
+        /// The greater of both stays; NaN if either is, and +0 is greater than -0.
+        Max "max",
+        /// The smaller of both stays; NaN if either is, and -0 is smaller than +0.
+        Min "min",
     }
 }
 
@@ -428,6 +432,8 @@ impl Op {
             Op::ScatterSorted { kind, .. } => match kind {
                 ScatterKind::Set => "scatter_sorted_set",
                 ScatterKind::Add => "scatter_sorted_add",
+                ScatterKind::Max => "scatter_sorted_max",
+                ScatterKind::Min => "scatter_sorted_min",
             },
             Op::Matmul { .. } => "matmul",
             Op::Convolution { .. } => "convolution",
@@ -449,6 +455,8 @@ impl Op {
             Op::Scatter { kind, .. } => match kind {
                 ScatterKind::Set => "scatter_set",
                 ScatterKind::Add => "scatter_add",
+                ScatterKind::Max => "scatter_max",
+                ScatterKind::Min => "scatter_min",
             },
             Op::DynamicSlice { .. } => "dynamic_slice",
             Op::DynamicUpdateSlice => "dynamic_update_slice",

@@ -95,10 +95,13 @@ impl Scatter {
 
 /// An element that an update has met.
 pub(super) fn combined(kind: ScatterKind, element: &str, update: &str) -> String {
-    match kind {
-        ScatterKind::Set => update.to_string(),
-        ScatterKind::Add => Elementwise::Add.cuda().replace("$0", element).replace("$1", update),
-    }
+    let op = match kind {
+        ScatterKind::Set => return update.to_string(),
+        ScatterKind::Add => Elementwise::Add,
+        ScatterKind::Max => Elementwise::Maximum,
+        ScatterKind::Min => Elementwise::Minimum,
+    };
+    op.cuda().replace("$0", element).replace("$1", update)
 }
 
 /// Whether the body has code of this family, or of the one for sorted entries, by computing each of its values once.

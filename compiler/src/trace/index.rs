@@ -59,6 +59,27 @@ impl Tensor {
         self.scatter(ScatterKind::Set, indices, updates, axis)
     }
 
+    /// This tensor with each element raised to the greatest of the updates at `indices` (a vector of i32 or i64) along
+    /// `axis`, if one is greater: NaN where one of them is, and +0 is greater than -0. An index outside is dropped.
+    #[track_caller]
+    pub fn scatter_max(&self, indices: impl Operand, updates: impl Operand, axis: impl AxisIndex) -> Tensor {
+        let indices = indices.tensor(Some(DType::I64));
+        let updates = updates.tensor(self.known_dtype());
+        let _scope = scope("scatter_max");
+        self.scatter(ScatterKind::Max, indices, updates, axis)
+    }
+
+    /// This tensor with each element lowered to the smallest of the updates at `indices` (a vector of i32 or i64)
+    /// along `axis`, if one is smaller: NaN where one of them is, and -0 is smaller than +0. An index outside is
+    /// dropped.
+    #[track_caller]
+    pub fn scatter_min(&self, indices: impl Operand, updates: impl Operand, axis: impl AxisIndex) -> Tensor {
+        let indices = indices.tensor(Some(DType::I64));
+        let updates = updates.tensor(self.known_dtype());
+        let _scope = scope("scatter_min");
+        self.scatter(ScatterKind::Min, indices, updates, axis)
+    }
+
     #[track_caller]
     fn scatter(&self, kind: ScatterKind, indices: Tensor, updates: Tensor, axis: impl AxisIndex) -> Tensor {
         let operands = [*self, indices, updates];

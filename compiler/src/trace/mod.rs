@@ -93,7 +93,7 @@ pub use random::Rng;
 pub use ranges::{arange_step, linspace};
 pub use resample::Interpolation;
 pub use search::Side;
-pub use segments::{segment_mean, segment_sum};
+pub use segments::{segment_max, segment_mean, segment_min, segment_sum};
 pub use shaping::{concat, stack};
 pub use tensor::Tensor;
 pub use windows::{Conv, PerDimension, Pool};

@@ -1,4 +1,5 @@
-//! Sums by group and counts: `segment_sum`, `segment_mean`, `bincount`, `histogram`.
+//! Sums and extremes by group, and counts: `segment_sum`, `segment_mean`, `segment_max`, `segment_min`, `bincount`,
+//! `histogram`.
 
 use super::create::filled;
 use super::normalize::INDEX;
@@ -51,6 +52,63 @@ pub fn segment_mean(values: &Tensor, ids: &Tensor, segments: usize) -> Tensor {
     per_row[0] = segments;
     let counts = counted(ids, segments).reshape(per_row).cast(sums.dtype());
     (sums / counts).rounded_as(values)
+}
+
+/// The greatest of each group of slices, as [`segment_sum`] groups them; NaN where the group has one. Where there is
+/// none, the lowest value of the dtype: -inf, the smallest integer, `false`.
+///
+/// ```
+/// # use monograph_compiler::trace::{segment_max, trace};
+/// # use monograph_ir::{Element, interp};
+/// let program = trace(|(x, ids)| segment_max(&x, &ids, 3), (f32::spec([4]), i64::spec([4])))?;
+/// let x = interp::Tensor::from_vec([4], vec![1.0f32, 5.0, f32::NAN, 2.0]).unwrap();
+/// let ids = interp::Tensor::from_vec([4], vec![0i64, 0, 2, 2]).unwrap();
+/// let most = interp::evaluate(program.graph(), &[x, ids]).unwrap()[0].to_f64_vec();
+/// assert!(most[..2] == [5.0, f64::NEG_INFINITY] && most[2].is_nan());
+/// # Ok::<(), monograph_ir::Error>(())
+/// ```
+#[track_caller]
+pub fn segment_max(values: &Tensor, ids: &Tensor, segments: usize) -> Tensor {
+    let _scope = scope("segment_max");
+    match extremes_of("segment_max", values, ids, segments, f64::NEG_INFINITY) {
+        Ok(lowest) => lowest.scatter_max(ids, values, 0),
+        Err(poison) => poison,
+    }
+}
+
+/// The smallest of each group of slices, as [`segment_sum`] groups them; NaN where the group has one. Where there is
+/// none, the greatest value of the dtype: inf, the greatest integer, `true`.
+///
+/// ```
+/// # use monograph_compiler::trace::{segment_min, trace};
+/// # use monograph_ir::{Element, interp};
+/// let program = trace(|(x, ids)| segment_min(&x, &ids, 3), (u8::spec([4]), i64::spec([4])))?;
+/// let x = interp::Tensor::from_vec([4], vec![1u8, 5, 3, 2]).unwrap();
+/// let ids = interp::Tensor::from_vec([4], vec![0i64, 0, 2, 2]).unwrap();
+/// assert_eq!(interp::evaluate(program.graph(), &[x, ids]).unwrap()[0].to_f64_vec(), [1.0, 255.0, 2.0]);
+/// # Ok::<(), monograph_ir::Error>(())
+/// ```
+#[track_caller]
+pub fn segment_min(values: &Tensor, ids: &Tensor, segments: usize) -> Tensor {
+    let _scope = scope("segment_min");
+    match extremes_of("segment_min", values, ids, segments, f64::INFINITY) {
+        Ok(greatest) => greatest.scatter_min(ids, values, 0),
+        Err(poison) => poison,
+    }
+}
+
+/// What an extreme of each group starts with: the end of the dtype on the side of `end`.
+#[track_caller]
+fn extremes_of(name: &str, values: &Tensor, ids: &Tensor, segments: usize, end: f64) -> Result<Tensor, Tensor> {
+    let spec = slices_with_ids(name, values, ids)?;
+    let mut shape = spec.shape.to_vec();
+    shape[0] = segments;
+    // Integers saturate, so infinity is their end; of truth values, `true` is the greatest.
+    let end = match spec.dtype {
+        DType::Bool if end < 0.0 => Literal::zero(DType::Bool),
+        dtype => Literal::from_f64(dtype, end),
+    };
+    Ok(filled(end, shape.into()))
 }
 
 /// Spec of the values, if they are slices with an id each.

@@ -30,7 +30,7 @@ fn inputs(body: &Graph, extent: usize) -> Vec<Tensor> {
 #[test]
 fn scatters_follow_the_order_of_the_indices() {
     let mut suite = Suite::new("scatters");
-    for kind in [ScatterKind::Add, ScatterKind::Set] {
+    for &kind in ScatterKind::ALL {
         for dtype in [DType::F32, DType::F16, DType::BF16, DType::F64, DType::I8, DType::I64] {
             for (shape, axis, count) in [
                 (&[9, 8][..], 0, 20),

@@ -2,7 +2,7 @@
 
 use super::{array, counting, is, of, of1, wrong, wrong_of};
 use half::f16;
-use monograph_compiler::trace::{Put, Side, segment_mean, segment_sum};
+use monograph_compiler::trace::{Put, Side, segment_max, segment_mean, segment_min, segment_sum};
 use monograph_ir::testing::Random;
 use monograph_ir::{Array, Element};
 
@@ -15,6 +15,10 @@ fn segments() {
     let mean = of(&both(), |x| segment_mean(&x[0], &x[1], 3));
     is(mean, &[3, 2], &[2.0, 3.0, f64::NAN, f64::NAN, 2.0, 3.0]);
     is(of(&[array(&[3], &[1, 2, 3]), array(&[3], &[-1, 1, 1])], |x| segment_sum(&x[0], &x[1], 2)), &[2], &[0.0, 5.0]);
+    let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
+    is(of(&both(), |x| segment_max(&x[0], &x[1], 3)), &[3, 2], &[2.0, 3.0, low, low, 4.0, 5.0]);
+    is(of(&both(), |x| segment_min(&x[0], &x[1], 3)), &[3, 2], &[2.0, 3.0, high, high, 0.0, 1.0]);
+    assert_eq!(wrong(&[&[4], &[4]], |x| segment_max(&x[0], &x[1], 3)).len(), 1);
     // Summed in f32: 2049 does not fit in f16, and neither does any step from 2048.
     let ones = [array(&[4], &[2048.0, 1.0, 1.0, 2.0].map(f16::from_f64)), array(&[4], &[0i64; 4])];
     is(of(&ones, |x| segment_sum(&x[0], &x[1], 1)), &[1], &[2052.0]);

@@ -1,6 +1,6 @@
 //! Gathers and scatters with indices that are data.
 
-use super::number::{Float, Number};
+use super::number::{Float, Number, maximum, minimum};
 use super::tensor::{filled, room, with_any};
 use super::{Cell, Data, EvalError, Tensor};
 use crate::ScatterKind;
@@ -96,6 +96,12 @@ pub(super) fn scatter(
     match kind {
         ScatterKind::Set => {
             with_any!(updates.data(), cells => combine(base, &at, cells, around, |slot, update| *slot = update))
+        }
+        ScatterKind::Max => {
+            with_any!(updates.data(), cells => combine(base, &at, cells, around, |slot, u| *slot = maximum(*slot, u)))
+        }
+        ScatterKind::Min => {
+            with_any!(updates.data(), cells => combine(base, &at, cells, around, |slot, u| *slot = minimum(*slot, u)))
         }
         ScatterKind::Add => match updates.data() {
             Data::Bool(_) => Err(EvalError::dtype(updates.dtype())),

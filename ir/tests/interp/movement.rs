@@ -156,6 +156,27 @@ fn take_along_reads_elements_and_zeros() {
 }
 
 #[test]
+fn scatter_keeps_extremes() {
+    let op = |kind| Op::Scatter { axis: 0, kind };
+    for dtype in FLOATS {
+        let base = of(dtype, [5], &[1., -0.0, 0.0, NAN, 7.]);
+        let at = i([7], &[0., 0., 1., 2., 3., 9., -1.]);
+        let updates = of(dtype, [7], &[3., -2., 0.0, -0.0, 1., 8., 8.]);
+        check(op(ScatterKind::Max), &[&base, &at, &updates], &of(dtype, [5], &[3., 0.0, 0.0, NAN, 7.]));
+        check(op(ScatterKind::Min), &[&base, &at, &updates], &of(dtype, [5], &[-2., -0.0, -0.0, NAN, 7.]));
+        let updates = of(dtype, [2], &[NAN, 5.]);
+        let nan = of(dtype, [2], &[NAN, 2.]);
+        for kind in [ScatterKind::Max, ScatterKind::Min] {
+            check(op(kind), &[&of(dtype, [2], &[1., 2.]), &i([2], &[0., 0.]), &updates], &nan);
+        }
+    }
+    let (base, at) = (of(DType::U8, [2], &[200., 3.]), i([2], &[0., 1.]));
+    let updates = of(DType::U8, [2], &[100., 250.]);
+    check(op(ScatterKind::Max), &[&base, &at, &updates], &of(DType::U8, [2], &[200., 250.]));
+    check(op(ScatterKind::Min), &[&base, &at, &updates], &of(DType::U8, [2], &[100., 3.]));
+}
+
+#[test]
 fn scatter_sets_adds_and_drops() {
     let set = |axis| Op::Scatter { axis, kind: ScatterKind::Set };
     let add = |axis| Op::Scatter { axis, kind: ScatterKind::Add };
